@@ -1,0 +1,67 @@
+"""What a benchmark task is: a space, two levels of training and an evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from btao import Space
+from btao.training import Level
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The outcome of one evaluation.
+
+    `value` is to be minimised (a maximisation task returns its negated value); `iterations` is
+    what was really trained. A run that diverged gives nan and an `error`, with what it cost.
+    """
+
+    value: float
+    iterations: int
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """The data set that was really used: its name, the SHA-256 of its content, and image counts."""
+
+    name: str
+    sha256: str
+    n_train: int
+    n_validation: int
+
+
+class Objective(Protocol):
+    """A task. Everything is minimised; `optimum` and `truth` are None where they are not known.
+
+    `heavy.iterations` and `light.iterations` are the costs of the two levels in iterations.
+    `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD item 18).
+    """
+
+    space: Space
+    light: Level
+    heavy: Level
+    delta_bounds: tuple[float, float]
+    rho_bounds: tuple[float, float]
+    optimum: float | None
+    data: DataSource | None
+
+    def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
+        """Train `config` as `level` says; all randomness comes from (seed, config)."""
+        ...
+
+    def truth(self, config: dict[str, Any]) -> float | None:
+        """The noiseless heavy response at `config`, where it is known."""
+        ...
+
+
+def configuration_seed(seed: int, config: dict[str, Any]) -> int:
+    """A 63-bit seed from the run's seed and a configuration, the same on every machine.
+
+    A training run is seeded with this, so one configuration gives one curve whichever method asks for it.
+    """
+    text = json.dumps([seed, sorted(config.items())])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
