@@ -1,0 +1,61 @@
+"""Random search: independent uniform configurations, each trained at the heavy level."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from baselines.protocol import Capabilities, Measurement, Problem, Trial
+
+
+class RandomSearch:
+    """Uniform sampling of the unit cube, heavy runs only (Bergstra and Bengio, 2012).
+
+    Trial k depends on the seed and on k alone, not on what was measured. Configurations are drawn
+    with replacement, as in the literature: in a finite space they repeat, and the search is never
+    exhausted.
+
+    Parameters
+    ----------
+    problem : Problem
+        The task. Log parameters are uniform in their logarithm.
+    seed : int
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is no integer of at least 0.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+        self._problem = problem
+        self._seed = seed
+        self._asked = 0
+        self._pending: dict[int, Trial] = {}
+
+    def ask(self) -> Trial:
+        """The next trial; any number of them may be pending."""
+        generator = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(self._asked,)))
+        config = self._problem.space.from_unit(generator.random(self._problem.space.dim))
+        trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
+        self._pending[trial.number] = trial
+        self._asked += 1
+        return trial
+
+    def tell(self, trial: Trial, measurement: Measurement) -> None:
+        """Take a trial back. Its measurement changes nothing.
+
+        Raises
+        ------
+        ValueError
+            If the trial was not asked for, or was told before.
+        """
+        if self._pending.get(trial.number) != trial:
+            raise ValueError(f"trial {trial.number} is not pending: it was never asked for, or was told before")
+        del self._pending[trial.number]

@@ -1,0 +1,262 @@
+"""Progress while experiments run: a live table in a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Self
+
+from benchmarks.engine import Failure
+from benchmarks.experiment import Experiment
+from benchmarks.worker import Progress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+REFRESHES = 4  # a second
+
+
+@dataclass
+class State:
+    """One experiment as the display knows it; times on the clock of the display."""
+
+    progress: Progress
+    start: float | None = None
+    end: float | None = None
+    failed: bool = False
+
+    def seconds(self, now: float) -> float:
+        """Seconds it ran in this session."""
+        return 0.0 if self.start is None else (now if self.end is None else self.end) - self.start
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """A method's line: seeds done and failed of all, runs, the best value with its seed, seconds left.
+
+    `best` is inf before the first heavy result; `left` is None while there is nothing to judge by.
+    """
+
+    method: str
+    seeds: int
+    done: int
+    failed: int
+    heavy: int
+    light: int
+    best: float
+    best_seed: int | None
+    left: float | None
+
+
+class Board:
+    """What is known of the experiments, by method.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    before : mapping of int to Progress
+        Those that were done before, by index.
+    jobs : int
+        How many run at a time.
+    clock : callable
+        Seconds from any origin.
+    """
+
+    def __init__(
+        self,
+        experiments: Sequence[Experiment],
+        before: Mapping[int, Progress],
+        jobs: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.experiments = experiments
+        self.jobs = jobs
+        self.clock = clock
+        self.states = [State(before.get(index, Progress())) for index in range(len(experiments))]
+        for index in before:
+            self.states[index].end = clock()
+
+    def started(self, index: int) -> None:
+        self.states[index].start = self.clock()
+
+    def progressed(self, index: int, progress: Progress) -> None:
+        self.states[index].progress = progress
+
+    def ended(self, index: int, failure: Failure | None) -> None:
+        self.states[index].end, self.states[index].failed = self.clock(), failure is not None
+
+    @property
+    def n_ended(self) -> int:
+        """Experiments that are over, failed or not."""
+        return sum(state.end is not None for state in self.states)
+
+    def rows(self) -> list[MethodRow]:
+        """A row for every method, in the order of the experiments."""
+        names = dict.fromkeys(experiment.method.name for experiment in self.experiments)
+        return [self._row(name) for name in names]
+
+    def _row(self, method: str) -> MethodRow:
+        mine = [
+            (experiment, state)
+            for experiment, state in zip(self.experiments, self.states, strict=True)
+            if experiment.method.name == method
+        ]
+        best, seed = min((state.progress.best, experiment.seed) for experiment, state in mine)
+        states = [state for _, state in mine]
+        return MethodRow(
+            method=method,
+            seeds=len(mine),
+            done=sum(state.end is not None and not state.failed for state in states),
+            failed=sum(state.failed for state in states),
+            heavy=sum(state.progress.heavy for state in states),
+            light=sum(state.progress.light for state in states),
+            best=best,
+            best_seed=seed if math.isfinite(best) else None,
+            left=self._left(states),
+        )
+
+    def _left(self, states: Sequence[State]) -> float | None:
+        """Seconds until a method's experiments are done, at the pace of those that have run."""
+        now = self.clock()
+        undone = sum(1.0 - state.progress.share for state in states if state.end is None)
+        if undone == 0.0:
+            return 0.0
+        whole = [
+            state.seconds(now) / state.progress.share
+            for state in states
+            if state.start is not None and state.progress.share > 0.0
+        ]
+        return statistics.fmean(whole) * undone / self.jobs if whole else None
+
+
+class Live:
+    """A table that is redrawn a few times a second; takes the engine's events."""
+
+    def __init__(self, board: Board, title: str, stream: IO[str]) -> None:
+        from rich.console import Console
+        from rich.live import Live as RichLive
+
+        self._board, self._title = board, title
+        self._live = RichLive(get_renderable=self._table, console=Console(file=stream), refresh_per_second=REFRESHES)
+        self.started, self.progressed = board.started, board.progressed
+
+    def ended(self, index: int, failure: Failure | None) -> None:
+        self._board.ended(index, failure)
+        if failure is not None:
+            self._live.console.print(_failed(failure), style="red", markup=False, highlight=False)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def _table(self) -> Table:
+        from rich import box
+        from rich.table import Table
+
+        table = Table(title=self._title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
+        table.add_column("method")
+        for name in ("seeds", "heavy runs", "light runs", "best so far", "of seed", "time left", "failed"):
+            table.add_column(name, justify="right")
+        rows = self._board.rows()
+        for row in rows:
+            table.add_row(
+                row.method,
+                f"{row.done}/{row.seeds}",
+                str(row.heavy),
+                str(row.light),
+                number(row.best),
+                "" if row.best_seed is None else str(row.best_seed),
+                duration(row.left),
+                f"[red]{row.failed}[/red]" if row.failed else "",
+            )
+        if all(row.left is not None for row in rows):
+            table.caption = f"about {duration(sum(row.left for row in rows))} left in all"
+        return table
+
+
+class Plain:
+    """A line at the start and for every experiment that ends; takes the engine's events."""
+
+    def __init__(self, board: Board, title: str, stream: IO[str]) -> None:
+        self._board, self._title, self._stream = board, title, stream
+        self.started, self.progressed = board.started, board.progressed
+
+    def ended(self, index: int, failure: Failure | None) -> None:
+        self._board.ended(index, failure)
+        state, experiment = self._board.states[index], self._board.experiments[index]
+        text = (
+            _failed(failure)
+            if failure
+            else f"{experiment.method.name}, seed {experiment.seed}: best {number(state.progress.best)}, "
+            f"{state.progress.heavy} heavy and {state.progress.light} light runs, "
+            f"{state.seconds(self._board.clock()):.1f} s"
+        )
+        self._print(f"[{self._board.n_ended}/{len(self._board.states)}] {text}")
+
+    def __enter__(self) -> Self:
+        done = self._board.n_ended
+        self._print(self._title + (f"; {done} of {len(self._board.states)} were done before" if done else ""))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def _print(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+
+def open_display(
+    mode: str,
+    experiments: Sequence[Experiment],
+    before: Mapping[int, Progress],
+    *,
+    jobs: int,
+    title: str,
+    stream: IO[str] | None = None,
+) -> Live | Plain:
+    """A display, to be used as a context.
+
+    Parameters
+    ----------
+    mode : {"auto", "live", "plain"}
+        auto is live if `stream` is a terminal.
+    experiments, before, jobs
+        As `Board` takes them.
+    title : str
+        What is run, in one line.
+    stream : text stream, optional
+        stderr by default: results go to stdout.
+    """
+    stream = sys.stderr if stream is None else stream
+    live = mode == "live" or (mode == "auto" and stream.isatty())
+    return (Live if live else Plain)(Board(experiments, before, jobs), title, stream)
+
+
+def number(value: float) -> str:
+    """A value with six significant digits, or a dash for what is not there."""
+    return f"{value:.6g}" if math.isfinite(value) else "–"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as h:mm:ss, or a dash for what is not known."""
+    if seconds is None:
+        return "–"
+    minutes, second = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{second:02d}"
+
+
+def _failed(failure: Failure) -> str:
+    experiment = failure.experiment
+    return f"{experiment.method.name}, seed {experiment.seed}: FAILED, {failure.reason}"

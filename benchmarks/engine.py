@@ -1,0 +1,148 @@
+"""Many experiments on this machine: at most so many at a time, in an order that wastes no core.
+
+Experiments run in worker processes however many there are, so that one that dies takes no other
+with it, the number of threads is set before numpy is loaded, and results do not depend on `jobs`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import time
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Protocol
+
+from benchmarks.experiment import Experiment
+from benchmarks.records import ERROR
+from benchmarks.worker import OUTPUT, Ended, Progress, Worker
+
+TAIL = 4000  # characters of a dead worker's output that are kept with the failure
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An experiment that did not come to its end: why, in one line, and the file that says more."""
+
+    experiment: Experiment
+    reason: str
+    error_file: Path | None = None
+
+
+class Observer(Protocol):
+    """What is told how the experiments go; `index` is that of the sequence that is run."""
+
+    def started(self, index: int) -> None: ...
+
+    def progressed(self, index: int, progress: Progress) -> None: ...
+
+    def ended(self, index: int, failure: Failure | None) -> None: ...
+
+
+def run_all(
+    experiments: Sequence[Experiment],
+    out: Path,
+    *,
+    jobs: int,
+    command: str,
+    observer: Observer,
+    skip: Container[int] = (),
+) -> list[Failure]:
+    """Run experiments; one that fails, or whose process dies, does not stop the others.
+
+    With several jobs, the method whose experiments took longest so far goes first, so that no long
+    one is left for the end; with one, they run in the order given.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    out : Path
+        Where records go.
+    jobs : int
+        Processes at the same time.
+    command : str
+        The command line, for the record.
+    observer : Observer
+    skip : container of int
+        Indices of experiments that are left out.
+
+    Returns
+    -------
+    list of Failure
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After the workers were ended; what they recorded stays.
+    """
+    pending = [index for index in range(len(experiments)) if index not in skip]
+    durations: dict[str, list[float]] = {}
+    running: dict[Worker, tuple[int, float]] = {}  # index and start
+    idle: list[Worker] = []
+    failures = []
+    try:
+        while pending or running:
+            while pending and len(running) < jobs:
+                index = pending[0] if jobs == 1 else _longest(pending, experiments, durations)
+                pending.remove(index)
+                worker = _idle_worker(idle, experiments[index].threads) or Worker(experiments[index].threads)
+                running[worker] = index, time.monotonic()
+                worker.give(experiments[index], out, command)
+                observer.started(index)
+            ready = wait([worker.connection for worker in running])
+            for worker in [worker for worker in running if worker.connection in ready]:
+                index, start = running[worker]
+                message = worker.receive()
+                if isinstance(message, Progress):
+                    observer.progressed(index, message)
+                    continue
+                if message is None:
+                    message = _death(worker, experiments[index].folder(out))
+                failure = None
+                if message.reason is not None:
+                    failure = Failure(experiments[index], message.reason, message.error_file)
+                    failures.append(failure)
+                durations.setdefault(experiments[index].method.name, []).append(time.monotonic() - start)
+                observer.ended(index, failure)
+                del running[worker]
+                idle.append(worker)
+    finally:
+        for worker in [*running, *idle]:
+            worker.end()
+    return failures
+
+
+def _longest(pending: Sequence[int], experiments: Sequence[Experiment], durations: dict[str, list[float]]) -> int:
+    """The pending experiment whose method took longest on average; one not yet known before all others."""
+
+    def expected(index: int) -> float:
+        return statistics.fmean(durations.get(experiments[index].method.name, [math.inf]))
+
+    return max(pending, key=expected)
+
+
+def _idle_worker(idle: list[Worker], threads: int) -> Worker | None:
+    """An idle worker that lives and has so many threads; others are ended on the way."""
+    while idle:
+        worker = idle.pop()
+        if worker.threads == threads and worker.alive():
+            return worker
+        worker.end()
+    return None
+
+
+def _death(worker: Worker, folder: Path) -> Ended:
+    """The end of an experiment whose worker died, with what it printed last kept in the run's folder."""
+    reason = worker.cause_of_death()
+    printed = ""
+    with contextlib.suppress(OSError):
+        printed = (folder / OUTPUT).read_text(errors="replace")[-TAIL:]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ERROR).write_text(f"{reason}\n{printed}")
+    except OSError:
+        return Ended(reason)
+    return Ended(reason, folder / ERROR)

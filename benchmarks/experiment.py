@@ -1,0 +1,325 @@
+"""One experiment: one method on one task with one seed, recorded trial by trial.
+
+An experiment is data. Its identity (all that decides the outcome but the seed) has a hash that names
+its folder: the same experiment again continues what is unfinished and skips what is done, a changed
+one (a larger budget, too) is another run. It continues by replay: a fresh method is asked and told
+through the recorded trials, which must come out the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import math
+import operator
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from baselines.protocol import Method, Problem, SearchExhausted, Trial, check_compatible
+from benchmarks.budget import Budget, Spent
+from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
+from benchmarks.provenance import provenance
+from benchmarks.records import ERROR, Row, TrialLog, read_run, write_run
+from benchmarks.spec import Spec
+from btao.training import Level
+
+DONE = ("finished", "exhausted")
+
+# What describes one start of a run, as opposed to the run.
+START = ("status", "command", "started", "finished", "first_trial", "versions", "git", "machine")
+
+
+class ExperimentFailed(RuntimeError):
+    """An experiment ended with an error of its method or its task; `folder` holds the traceback."""
+
+    def __init__(self, message: str, folder: Path) -> None:
+        super().__init__(message, folder)
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+class ReplayMismatch(RuntimeError):
+    """A recorded run cannot be continued: its method no longer asks for the recorded trials."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One method, one task, one seed.
+
+    Parameters
+    ----------
+    task, method : Spec
+    seed : int
+        At least 0.
+    budget : Budget
+    threads : int
+        Threads that training and method may use: they can change the last digits of a result. The
+        caller sets them; here they are part of the identity.
+    data : DataSource, optional
+        The data set that the task will use. Another one when the task is built is an error.
+    data_arguments : mapping
+        Keyword arguments that tell the task where to find its data; no part of the identity, as
+        the hash of the data is.
+
+    Raises
+    ------
+    ValueError
+        If `seed` or `threads` is out of its range.
+    """
+
+    task: Spec
+    method: Spec
+    seed: int
+    budget: Budget
+    threads: int = 1
+    data: DataSource | None = None
+    data_arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least in (("seed", 0), ("threads", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides the outcome but the seed, as JSON-able data."""
+        return {name: _jsonable(getattr(self, name)) for name in ("task", "method", "budget", "threads", "data")}
+
+    @property
+    def hash(self) -> str:
+        """Ten hexadecimal digits of the SHA-256 of the identity."""
+        text = json.dumps(self.identity, sort_keys=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+    def folder(self, out: str | Path) -> Path:
+        """out/<task>/<method>-<hash>/seed-<n>."""
+        return Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / f"seed-{self.seed}"
+
+    def check(self) -> None:
+        """Refuse what can be refused before any work: unknown classes and parameters.
+
+        Raises
+        ------
+        ValueError
+            Naming the class or the parameter.
+        """
+        self.task.check(set(self.data_arguments))
+        self.method.check({"problem", "seed"})
+
+    def build(self) -> tuple[Objective, Method]:
+        """The task and a fresh method for it.
+
+        Raises
+        ------
+        IncompatibleMethod
+            If the method cannot do the task.
+        ValueError
+            If the task uses another data set than `data`.
+        """
+        objective = self.task.build(**self.data_arguments)
+        if objective.data != self.data:
+            raise ValueError(f"the data set is {objective.data}, but the experiment was set up with {self.data}")
+        problem = Problem(
+            objective.space,
+            objective.heavy.iterations,
+            objective.light.iterations,
+            self.budget.heavy,
+            tuple(objective.delta_bounds),
+            tuple(objective.rho_bounds),
+        )
+        check_compatible(self.method.name, self.method.resolve().capabilities, problem)
+        return objective, self.method.build(problem=problem, seed=self.seed)
+
+
+def _jsonable(value: Any) -> Any:
+    """`value` as strict JSON can hold it; infinities, as in open bounds, become "inf" and "-inf"."""
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {str(name): _jsonable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: str | Path,
+    *,
+    command: str,
+    on_trial: Callable[[Row], None] | None = None,
+) -> str:
+    """Run an experiment to its end, from where an earlier start left it.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    out : path
+        Where records go.
+    command : str
+        The command line, for the record.
+    on_trial : callable, optional
+        Called with every row, replayed ones included.
+
+    Returns
+    -------
+    str
+        "finished" when the budget is spent, "exhausted" when the method had nothing left to
+        propose, "skipped" when either was so before.
+
+    Raises
+    ------
+    ExperimentFailed
+        If building or running the method or the task failed. The traceback is in error.txt, the
+        trials so far are kept. An error inside `evaluate` is a failed trial and no more.
+    RunLocked
+        If another process is working on this experiment.
+    ValueError
+        If a class or parameter is unknown.
+    OSError
+        If the folder cannot be made or the log not be opened.
+    """
+    experiment.check()
+    folder = experiment.folder(out)
+    if (read_run(folder) or {}).get("status") in DONE:
+        return "skipped"
+    with TrialLog(folder) as log:
+        run = _describe(experiment, command, log, earlier=read_run(folder))
+        try:
+            objective, method = experiment.build()
+            run["optimum"] = objective.optimum
+            write_run(folder, run)
+            run["status"] = _loop(experiment, objective, method, log, on_trial or (lambda row: None))
+        except Exception as error:
+            with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
+                (folder / ERROR).write_text(traceback.format_exc())
+                write_run(folder, run | {"status": "failed", "finished": _now()})
+            raise ExperimentFailed(f"{type(error).__name__}: {error}", folder) from error
+        write_run(folder, run | {"finished": _now()})
+        (folder / ERROR).unlink(missing_ok=True)
+    return run["status"]
+
+
+def _loop(
+    experiment: Experiment, objective: Objective, method: Method, log: TrialLog, on_trial: Callable[[Row], None]
+) -> str:
+    spent = Spent()
+    for row in log.rows:
+        _replay(method, row, log.path)
+        spent.add(row)
+        on_trial(row)
+    while experiment.budget.lasts(spent):
+        started = time.perf_counter()
+        try:
+            trial = method.ask()
+        except SearchExhausted:
+            return "exhausted"
+        asking = time.perf_counter() - started
+        if not experiment.budget.covers(trial, spent):
+            break
+        row = _measure(objective, trial, experiment.seed)
+        started = time.perf_counter()
+        try:
+            method.tell(trial, row.measurement)
+        finally:  # the training is paid for, so its row is kept even if the method fails on it
+            telling = time.perf_counter() - started
+            elapsed = spent.seconds + row.train_seconds + asking + telling
+            row = dataclasses.replace(row, method_seconds=asking + telling, time=elapsed)
+            log.append(row)
+        spent.add(row)
+        on_trial(row)
+    return "finished"
+
+
+def _measure(objective: Objective, trial: Trial, seed: int) -> Row:
+    """Train as a trial says. The row lacks the method's seconds and the time."""
+    level = _level(objective, trial)
+    started = time.perf_counter()
+    try:
+        evaluation = objective.evaluate(dict(trial.config), level, seed)
+        value, error = float(evaluation.value), evaluation.error
+    except Exception as raised:
+        # What it consumed is unknown: it is charged all it was granted.
+        evaluation = Evaluation(math.nan, trial.budget)
+        value, error = math.nan, f"{type(raised).__name__}: {raised}"
+    seconds = time.perf_counter() - started
+    iterations = operator.index(evaluation.iterations)
+    if not 0 <= iterations <= trial.budget:
+        raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
+    if error is None and not math.isfinite(value):
+        error = f"the value is {value}"
+    failed = error is not None
+    return Row(
+        trial=trial.number,
+        heavy=trial.heavy,
+        budget=trial.budget,
+        config=trial.config,
+        value=None if failed else value,
+        status="failed" if failed else "ok",
+        error=error,
+        iterations=iterations,
+        train_seconds=seconds,
+        method_seconds=0.0,
+        time=0.0,
+        truth=None if failed else objective.truth(trial.config),
+    )
+
+
+def _level(objective: Objective, trial: Trial) -> Level:
+    if trial.heavy and trial.budget != objective.heavy.iterations:
+        raise ValueError(f"the method grants a heavy trial {trial.budget} iterations of {objective.heavy.iterations}")
+    level = objective.heavy if trial.heavy else objective.light
+    return level if level.iterations == trial.budget else dataclasses.replace(level, iterations=trial.budget)
+
+
+def _replay(method: Method, row: Row, path: Path) -> None:
+    """Ask and tell the method through a recorded trial."""
+    trial = method.ask()
+    asked = json.loads(json.dumps([trial.number, trial.heavy, trial.budget, trial.config]))
+    recorded = [row.trial, row.heavy, row.budget, row.config]
+    if asked != recorded:
+        raise ReplayMismatch(
+            f"cannot continue {path}: the method asks for {asked} (number, heavy, budget, configuration) where "
+            f"{recorded} is on record. Code or libraries changed since; move the folder away to start again"
+        )
+    method.tell(trial, row.measurement)
+
+
+def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict[str, Any] | None) -> dict[str, Any]:
+    """The contents of run.json at the start; earlier starts of the same run are kept in a list."""
+    identity = experiment.identity
+    starts = [] if earlier is None else [*earlier["earlier"], {name: earlier[name] for name in START}]
+    return {
+        "task": experiment.task.name,
+        "method": experiment.method.name,
+        "seed": experiment.seed,
+        "hash": experiment.hash,
+        "status": "running",
+        "optimum": None,
+        "data": identity["data"],
+        "threads": experiment.threads,
+        "configuration": identity,
+        "data_arguments": _jsonable(experiment.data_arguments),
+        "command": command,
+        "started": _now(),
+        "finished": None,
+        "first_trial": len(log.rows),
+        **provenance(),
+        "earlier": starts,
+    }
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,98 @@
+"""A support vector machine with an RBF kernel on MNIST (paper, section "Support Vector Machines on MNIST")."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+from benchmarks import data as datasets
+from benchmarks.objectives.protocol import DataSource, Evaluation
+from btao import Real, Space
+from btao.training import Level
+
+
+class SVM:
+    """Minimise the validation error over the penalty C and the kernel's gamma.
+
+    Parameters
+    ----------
+    n_train, n_validation : int
+        Numbers of images; see `benchmarks.data.split`.
+    light_iterations, heavy_iterations : int
+        Limits on the solver's iterations, for each of the 45 one-against-one classifiers.
+    delta_bounds, rho_bounds : pair of float
+        Bounds of the truncated additive model (METHOD item 18).
+    data, data_dir : str
+        See `benchmarks.data.load`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range. The data is read when it is first needed, and raises then.
+
+    Notes
+    -----
+    A level limits the iterations and nothing else (METHOD item 18), and only the final machine is
+    validated: a heavy run may measure a larger error than a light one.
+    """
+
+    space = Space({"C": Real(2**-10, 2**10, log=True), "gamma": Real(2**-10, 2**10, log=True)})
+    optimum = None
+
+    def __init__(
+        self,
+        n_train: int = 50_000,
+        n_validation: int = 10_000,
+        light_iterations: int = 50,
+        heavy_iterations: int = 500,
+        delta_bounds: tuple[float, float] = (-1.0, 0.0),
+        rho_bounds: tuple[float, float] = (0.0, 1.0),
+        data: str = "auto",
+        data_dir: str | None = None,
+    ) -> None:
+        self.light, self.heavy = Level(light_iterations), Level(heavy_iterations)
+        if light_iterations >= heavy_iterations:
+            raise ValueError(
+                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
+            )
+        self.n_train, self.n_validation = n_train, n_validation
+        self.delta_bounds = tuple(delta_bounds)
+        self.rho_bounds = tuple(rho_bounds)
+        self._where = {"data": data, "data_dir": data_dir}
+
+    @functools.cached_property
+    def _images(self) -> datasets.Split:
+        return datasets.split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
+
+    @property
+    def data(self) -> DataSource:
+        """The images that are really used; reads them."""
+        return self._images.source
+
+    def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
+        """The validation error of a machine trained for at most `level.iterations` iterations.
+
+        `Evaluation.iterations` is the largest number that one of the 45 classifiers needed. Training
+        is deterministic: `seed` changes nothing.
+        """
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        images, config = self._images, self.space.validate(config)
+        machine = SVC(kernel="rbf", C=config["C"], gamma=config["gamma"], max_iter=level.iterations)
+        with warnings.catch_warnings():
+            # Ending at the limit is what a level means.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(_features(images.x_train), images.y_train)
+        wrong = machine.predict(_features(images.x_validation)) != images.y_validation
+        return Evaluation(float(wrong.mean()), int(machine.n_iter_.max()))
+
+    def truth(self, config: dict[str, Any]) -> None:
+        """Not known."""
+        return None
+
+
+def _features(x: datasets.Array) -> Any:
+    """Pixels scaled to [0, 1], one row an image."""
+    return x.reshape(len(x), -1) / 255.0

@@ -1,0 +1,100 @@
+"""Where a result came from: versions, commit and machine, as JSON-able data."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+# Distributions that can decide an outcome; those that are not installed are left out of the record.
+DISTRIBUTIONS = (
+    "btao",
+    "numpy",
+    "scipy",
+    "hydra-core",
+    "pandas",
+    "scikit-learn",
+    "mlxtend",
+    "hyperopt",
+    "smac",
+    "ConfigSpace",
+    "hpbandster",
+    "tensorflow",
+    "tensorflow-cpu",
+    "keras",
+)
+
+
+@functools.cache
+def provenance() -> dict[str, Any]:
+    """The versions, the commit and the machine of this process, computed once.
+
+    Returns
+    -------
+    dict
+        versions : dict of str to str, Python's own among them.
+        git : {"commit": str, "clean": bool}, or None where the package is no git checkout.
+        machine : {"platform", "cpu", "cores"}; cores are those this process may use.
+    """
+    return {
+        "versions": {"python": platform.python_version()} | _versions(),
+        "git": _git(REPOSITORY),
+        "machine": {
+            "platform": platform.platform(),
+            "cpu": _cpu_model(),
+            "cores": _cores(),
+        },
+    }
+
+
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in DISTRIBUTIONS:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _git(repository: Path) -> dict[str, Any] | None:
+    # An installed package may lie inside a checkout of something else, hence the look at the folder itself.
+    if not (repository / ".git").exists():
+        return None
+    command = ["git", "-C", str(repository), "status", "--porcelain=v2", "--branch"]
+    # Without the optional lock, runs that start together cannot get in each other's way.
+    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        answer = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = answer.stdout.splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
+    return {"commit": commit, "clean": all(line.startswith("#") for line in lines)}
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,320 @@
+"""The record of a run: a log of trials that survives being killed, and a description of the run.
+
+    out/<task>/<method>-<hash>/seed-<n>/
+        run.json      what was run, by what, where, and how it ended
+        trials.jsonl  one JSON object a line for every trial, in the order they were told
+        error.txt     the traceback, if the run failed
+
+Each row goes to the operating system in one write, so kill -9 loses no trial that was recorded; a
+power cut may lose the last ones, which a rerun repeats. JSON here is strict: what is not finite is null.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import json
+import math
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from baselines.protocol import Measurement
+
+if TYPE_CHECKING:
+    import pandas
+
+TRIALS = "trials.jsonl"
+RUN = "run.json"
+ERROR = "error.txt"
+
+
+class CorruptRecord(ValueError):
+    """A record that cannot have been written by this module: edited, mixed or damaged."""
+
+
+class RunLocked(RuntimeError):
+    """Another process is working on this run."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One trial.
+
+    Attributes
+    ----------
+    trial : int
+        The number its method gave it.
+    heavy : bool
+    budget : int
+        Iterations granted.
+    config : dict
+    value : float or None
+        What was measured, to be minimised; None if the trial failed.
+    status : str
+        "ok" or "failed".
+    error : str or None
+        Why it failed.
+    iterations : int
+        Iterations consumed.
+    train_seconds, method_seconds : float
+        Seconds in the evaluation, and in the method's ask and tell of this trial.
+    time : float
+        `train_seconds` + `method_seconds` of this row and all before it.
+    truth : float or None
+        Noiseless heavy value of `config`, where the trial succeeded and the task knows it.
+    """
+
+    trial: int
+    heavy: bool
+    budget: int
+    config: dict[str, Any]
+    value: float | None
+    status: str
+    error: str | None
+    iterations: int
+    train_seconds: float
+    method_seconds: float
+    time: float
+    truth: float | None
+
+    @property
+    def measurement(self) -> Measurement:
+        """What the method was told."""
+        return Measurement(math.nan if self.value is None else self.value, self.error)
+
+
+FIELDS = tuple(field.name for field in dataclasses.fields(Row))
+
+# The columns of `load` but for those of the configuration, which go before `value`.
+COLUMN_TYPES = {
+    "task": "str",
+    "method": "str",
+    "seed": "int64",
+    "hash": "str",
+    "data": "str",
+    "optimum": "float64",
+    "trial": "int64",
+    "heavy": "bool",
+    "budget": "int64",
+    "value": "float64",
+    "status": "str",
+    "error": "str",
+    "iterations": "int64",
+    "train_seconds": "float64",
+    "method_seconds": "float64",
+    "time": "float64",
+    "truth": "float64",
+}
+
+
+class TrialLog:
+    """The log of one run, held by one process at a time.
+
+    Opening creates the folder, locks the log and reads it; a torn last line, left by a process that
+    was killed in the middle of a write, is cut off. The kernel gives the lock back however the
+    process ends.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the run.
+
+    Attributes
+    ----------
+    path : Path
+    rows : list of Row
+        What was on file when the log was opened.
+
+    Raises
+    ------
+    RunLocked
+        If another process holds the log.
+    CorruptRecord
+        If the log is damaged other than at its end.
+    OSError
+        If the folder cannot be made or the log not be opened; it names the path.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / TRIALS
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by __exit__)
+        try:
+            self._lock(folder)
+            self.rows, self._end = _read_rows(self.path)
+            self._file.truncate(self._end)  # a torn last line goes
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, row: Row) -> None:
+        """Write one row through to the operating system.
+
+        Raises
+        ------
+        OSError
+            If it could not be written in full (a full disk); it names the path and the trial. The
+            log then still ends with a whole line.
+        """
+        line = (json.dumps(vars(row), allow_nan=False) + "\n").encode()
+        try:
+            written = self._file.write(line)
+            while written < len(line):  # the disk is nearly full, and the next write says so
+                written += self._file.write(line[written:])
+        except OSError as error:
+            self._file.truncate(self._end)
+            raise OSError(
+                error.errno,
+                f"trial {row.trial} not recorded: {error.strerror}",
+                str(self.path),
+            ) from error
+        self._end += len(line)
+
+    def _lock(self, folder: Path) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunLocked(
+                f"another process is working on {folder}: let it finish or end it, or choose another out="
+            ) from None
+        except OSError as error:  # a file system without locks
+            raise OSError(error.errno, f"cannot lock: {error.strerror}", str(self.path)) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def write_run(folder: Path, run: dict[str, Any]) -> None:
+    """Replace run.json as a whole; a reader sees the old or the new one.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; it names the path.
+    """
+    temporary = folder / (RUN + ".tmp")
+    try:
+        temporary.write_text(json.dumps(run, allow_nan=False, indent=2) + "\n")
+        os.replace(temporary, folder / RUN)
+    except OSError as error:
+        raise OSError(error.errno, f"run not recorded: {error.strerror}", str(folder / RUN)) from error
+
+
+def read_run(folder: Path) -> dict[str, Any] | None:
+    """The contents of run.json, or None if there is none.
+
+    Raises
+    ------
+    CorruptRecord
+        If it is no JSON object.
+    """
+    path = folder / RUN
+    try:
+        run = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise CorruptRecord(f"{path} is not JSON: {error}. Move {folder} away to run it again") from None
+    if not isinstance(run, dict):
+        raise CorruptRecord(f"{path} holds no JSON object. Move {folder} away to run it again")
+    return run
+
+
+def _read_rows(path: Path) -> tuple[list[Row], int]:
+    """The rows of a log and the number of bytes they take; what follows them is a torn line."""
+    content = path.read_bytes()
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        warnings.warn(
+            f"{path}: dropped the last line, which was not written to its end",
+            stacklevel=3,
+        )
+    lines = content[:end].split(b"\n")[:-1]
+    return [_parse(line, path, number) for number, line in enumerate(lines, start=1)], end
+
+
+def _parse(line: bytes, path: Path, number: int) -> Row:
+    try:
+        values = json.loads(line)
+    except ValueError as error:
+        reason = f"is not JSON ({error})"
+    else:
+        if isinstance(values, dict) and set(values) == set(FIELDS):
+            return Row(**values)
+        reason = f"is no object with the fields {', '.join(FIELDS)}"
+    raise CorruptRecord(f"{path}, line {number} {reason}: the file is damaged. Move its folder away to run it again")
+
+
+def load(out: str | Path) -> pandas.DataFrame:
+    """All trials recorded below a folder, finished or running.
+
+    Parameters
+    ----------
+    out : path
+        The folder that was given as `out=`, or one of a task, a method or a run in it.
+
+    Returns
+    -------
+    DataFrame
+        One row a trial, sorted by task, method, hash and seed, then in the order of the record.
+        Columns: task, method, seed, hash, data (name of the data set used; missing if the task has
+        none), optimum (minimised; nan if unknown), then those of `Row`, with `config` as one column
+        config.<name> a parameter and None as nan.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    CorruptRecord
+        If a record is damaged. A torn last line is dropped with a warning.
+    """
+    import pandas
+
+    runs = _load_runs(Path(out))
+    rows = [head | vars(row) for head, rows in runs for row in rows]
+    trials = pandas.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
+    configs = [{f"config.{name}": value for name, value in row["config"].items()} for row in rows]
+    config = pandas.DataFrame(configs, index=trials.index)
+    before = trials.columns.get_loc("value")
+    return pandas.concat([trials.iloc[:, :before], config, trials.iloc[:, before:]], axis=1)
+
+
+def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:
+    """What is common to all trials of a run, and its rows, for every run below a folder."""
+    if not out.is_dir():
+        raise FileNotFoundError(f"no folder of records at {out}: give the one that was given as out= to the run")
+    runs: dict[tuple[Any, ...], tuple[Path, dict[str, Any], list[Row]]] = {}
+    for path in sorted(out.rglob(TRIALS)):
+        folder = path.parent
+        rows, _ = _read_rows(path)
+        run = read_run(folder)
+        if run is None and not rows:
+            continue  # just starting
+        head = _head(run, folder)
+        key = (head["task"], head["method"], head["hash"], head["seed"])
+        if key in runs:
+            raise ValueError(f"{folder} and {runs[key][0]} record the same run: move one of them away")
+        runs[key] = (folder, head, rows)
+    return [(head, rows) for _, (_, head, rows) in sorted(runs.items(), key=lambda item: item[0])]
+
+
+def _head(run: dict[str, Any] | None, folder: Path) -> dict[str, Any]:
+    if run is None:
+        raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+    try:
+        head = {name: run[name] for name in ("task", "method", "seed", "hash", "optimum")}
+        return head | {"data": run["data"] and run["data"]["name"]}
+    except KeyError as error:
+        raise CorruptRecord(f"{folder / RUN} lacks {error}: it describes no run") from None

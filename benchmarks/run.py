@@ -1,0 +1,91 @@
+"""Run methods on tasks: `python -m benchmarks.run task=currin`; `--help` says all of it.
+
+Exit status: 0 when all is done, 1 when an experiment failed, 2 for a mistake in the command, 130
+after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+# The rest is imported where it is used: `--help` starts at once, and workers import this module too.
+from benchmarks import command_line
+
+if TYPE_CHECKING:
+    from benchmarks.engine import Failure
+    from benchmarks.plan import Plan
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say (those of the process by default); the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(arguments):
+        print(command_line.help_text())
+        return 0
+    command = shlex.join(["python", "-m", "benchmarks.run", *arguments])
+    try:
+        requests = command_line.read(arguments)
+        from benchmarks.plan import plan
+
+        plans = [plan(request) for request in requests]
+    except command_line.UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+    failures: list[Failure] = []
+    faults = 0
+    try:
+        for number, each in enumerate(plans, start=1):
+            prefix = f"({number}/{len(plans)}) " if len(plans) > 1 else ""
+            failures += _run(each, command, prefix)
+            faults += not _report(each, prefix)
+    except KeyboardInterrupt:
+        print(f"stopped; all recorded trials are kept, and the same command continues: {command}", file=sys.stderr)
+        return 130
+    if failures:
+        from benchmarks.summary import print_failures
+
+        print_failures(failures)
+    return 1 if failures or faults else 0
+
+
+def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
+    """Run what is not done yet, showing how it goes."""
+    from benchmarks.display import open_display
+    from benchmarks.engine import run_all
+    from benchmarks.summary import progress
+
+    request, experiments = plan.request, plan.experiments
+    before = progress(experiments, plan.done, request.out)
+    with open_display(
+        request.display, experiments, before, jobs=request.jobs, title=f"{prefix}{plan.title}"
+    ) as display:
+        return run_all(experiments, request.out, jobs=request.jobs, command=command, observer=display, skip=plan.done)
+
+
+def _report(plan: Plan, prefix: str) -> bool:
+    """Print the table and draw the figure; False where the records do not allow it."""
+    from benchmarks.plots import figure_run
+    from benchmarks.summary import figure_path, print_table, table, trials
+
+    out = plan.request.out
+    try:
+        frame = trials(plan.experiments, out)
+        if frame.empty:
+            print(f"{prefix}{plan.title}: no trial on record")
+            return True
+        print_table(*table(frame, plan.experiments), title=f"{prefix}{plan.title}")
+        print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""What is said at the end of a run: a table of what every method reached and what it cost."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from benchmarks import records
+from benchmarks.display import number
+from benchmarks.worker import Progress
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from benchmarks.engine import Failure
+    from benchmarks.experiment import Experiment
+
+
+def trials(experiments: Sequence[Experiment], out: Path) -> DataFrame:
+    """The recorded trials of these experiments and no others, as `records.load` gives them."""
+    import pandas
+
+    folders = dict.fromkeys(experiment.folder(out) for experiment in experiments)
+    frames = [records.load(folder) for folder in folders if folder.is_dir()]
+    frames = [frame for frame in frames if not frame.empty]
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def progress(experiments: Sequence[Experiment], done: Collection[int], out: Path) -> dict[int, Progress]:
+    """Where the experiments stand that were done before, by index."""
+    standing = {}
+    for index in sorted(done):
+        frame = records.load(experiments[index].folder(out))
+        best = frame.loc[frame["heavy"], "value"].min()
+        heavy = int(frame["heavy"].sum())
+        standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
+    return standing
+
+
+def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
+    """Where the figure of these experiments goes: the same for the same command."""
+    identity = " ".join(f"{experiment.method.name}-{experiment.hash}-{experiment.seed}" for experiment in experiments)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
+    return out / experiments[0].task.name / f"figure-{digest}.png"
+
+
+def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of the table, one row a method in the order of the experiments.
+
+    Values, regret and their intervals are over the n seeds with a heavy result; runs and seconds
+    are totals over all seeds.
+    """
+    from benchmarks import analysis
+
+    summary = analysis.summary(frame)
+    with_regret = bool(summary["regret_mean"].notna().any())
+    head = ["method", "seeds", "n", "best (minimised)", "95% interval"]
+    head += ["simple regret", "95% interval"] if with_regret else []
+    head += ["heavy runs", "light runs", "failed runs", "training s", "method s"]
+    rows = []
+    planned = [experiment.method.name for experiment in experiments]
+    for name in dict.fromkeys(planned):
+        for _, row in summary[summary["method"] == name].iterrows():
+            cells = [row["label"], f"{row['seeds']}/{planned.count(name)}", str(row["n"]), *_mean(row, "best")]
+            cells += _mean(row, "regret") if with_regret else []
+            cells += [str(row[column]) for column in ("heavy_runs", "light_runs", "failed_runs")]
+            cells += [f"{row[column]:.2f}" for column in ("train_seconds_total", "method_seconds_total")]
+            rows.append(cells)
+    return head, rows
+
+
+def print_table(head: list[str], rows: list[list[str]], title: str, stream: IO[str] | None = None) -> None:
+    """Print a table: drawn in a terminal, as aligned text elsewhere."""
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        print(title, file=stream)
+        for cells in [head, *rows]:
+            first, *rest = (
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            print("  ".join([first, *rest]), file=stream)
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for column, name in enumerate(head):
+        drawn.add_column(name, justify="right" if column else "left")
+    for cells in rows:
+        drawn.add_row(*map(escape, cells))
+    Console(file=stream).print(drawn)
+
+
+def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -> None:
+    """Print every failure with the file that holds its traceback."""
+    stream = stream or sys.stderr
+    print(f"{len(failures)} experiment{'s' if len(failures) > 1 else ''} failed:", file=stream)
+    for failure in failures:
+        experiment = failure.experiment
+        print(
+            f"  {experiment.task.name}, {experiment.method.name}, seed {experiment.seed}: {failure.reason}", file=stream
+        )
+        if failure.error_file:
+            print(f"    {failure.error_file}", file=stream)
+
+
+def _mean(row: Series, measure: str) -> list[str]:
+    low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+    interval = "–" if math.isnan(low) else f"[{number(low)}, {number(high)}]"
+    return [number(row[f"{measure}_mean"]), interval]

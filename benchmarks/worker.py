@@ -1,0 +1,200 @@
+"""A process that runs experiments one after another, seen from the parent (`Worker`) and from within."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import math
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from benchmarks.experiment import Budget, Experiment, ExperimentFailed, Spent, run_experiment
+from benchmarks.records import ERROR, Row
+
+OUTPUT = "output.txt"  # in the folder of a run: what libraries printed while it ran, if anything
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where an experiment stands.
+
+    Attributes
+    ----------
+    heavy, light : int
+        Runs made.
+    best : float
+        Smallest heavy value so far, inf before the first.
+    share : float
+        The share of its budget that is spent, from 0 to 1.
+    """
+
+    heavy: int = 0
+    light: int = 0
+    best: float = math.inf
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of an experiment: None, or why it failed in one line and the file with the traceback."""
+
+    reason: str | None = None
+    error_file: Path | None = None
+
+
+class Worker:
+    """The parent's side.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of linear algebra; set in the process's environment, so before numpy is loaded.
+
+    Attributes
+    ----------
+    connection : Connection
+        Ready when there is something to `receive`.
+    """
+
+    def __init__(self, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.threads = threads
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs,))
+        with _environment(dict.fromkeys(THREAD_VARIABLES, str(threads))):
+            self._process.start()
+        theirs.close()  # only the worker holds it now, so its death ends the connection
+
+    def give(self, experiment: Experiment, out: Path, command: str) -> None:
+        """Have an experiment run."""
+        with contextlib.suppress(BrokenPipeError):  # it died while idle: `receive` will tell
+            self.connection.send((experiment, out, command))
+
+    def receive(self) -> Progress | Ended | None:
+        """What the worker says, None if it has died."""
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            return None
+
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process.is_alive()
+
+    def cause_of_death(self) -> str:
+        """Why the process is gone, in words; waits for its end."""
+        self._process.join()
+        code = self._process.exitcode
+        if code >= 0:
+            return f"its process ended with exit status {code}"
+        return f"its process was killed by signal {-code}" + (" (out of memory?)" if code == -signal.SIGKILL else "")
+
+    def end(self) -> None:
+        """End the process at once: records survive that, and an idle worker has nothing to lose."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _work(connection: Connection) -> None:
+    """The worker's side: run what comes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends the workers
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    while True:
+        experiment, out, command = connection.recv()
+        connection.send(_run(experiment, out, command, _Reporter(connection, experiment.budget)))
+
+
+def _run(experiment: Experiment, out: Path, command: str, reporter: _Reporter) -> Ended:
+    try:
+        with _output_to(experiment.folder(out) / OUTPUT):
+            run_experiment(experiment, out, command=command, on_trial=reporter)
+    except ExperimentFailed as error:
+        return Ended(_line(str(error)), error.folder / ERROR)
+    except Exception as error:  # such as a damaged or locked record, which is left as it is
+        return Ended(_line(f"{type(error).__name__}: {error}"))
+    return Ended()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _die_with_parent() -> None:
+    """Leave no worker behind, holding its run, when the parent is killed."""
+    wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """Send what is printed, by Python or by C, to a file; an empty one is not kept."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    faulthandler.enable(file=2)  # a crash in C leaves its Python stack there, too
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_size == 0:
+                path.unlink()
+
+
+class _Reporter:
+    """Turns rows into progress and sends it to the parent."""
+
+    def __init__(self, connection: Connection, budget: Budget) -> None:
+        self._connection = connection
+        self._budget = budget
+        self._spent = Spent()
+        self._light = 0
+        self._best = math.inf
+
+    def __call__(self, row: Row) -> None:
+        self._spent.add(row)
+        self._light += not row.heavy
+        if row.heavy and row.value is not None:
+            self._best = min(self._best, row.value)
+        progress = Progress(self._spent.heavy, self._light, self._best, spent_share(self._budget, self._spent))
+        try:
+            self._connection.send(progress)
+        except BrokenPipeError:  # the parent is gone; that is no failure of the experiment
+            os._exit(1)
+
+
+def spent_share(budget: Budget, spent: Spent) -> float:
+    """The share of a budget that is spent, by the limit nearest to its end; at most 1."""
+    limits = [(budget.heavy, spent.heavy), (budget.iterations, spent.iterations), (budget.seconds, spent.seconds)]
+    return min(1.0, max(used / limit for limit, used in limits if limit is not None))

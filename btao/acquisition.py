@@ -1,0 +1,196 @@
+"""Upper confidence bound and its maximisation over the cube (paper Eqs. 6-7, METHOD items 11 and 13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+
+from btao.gp import Kernel
+from btao.space import Categorical, Integer, Space
+
+# An acquisition: values (n,) at points (n, dim) of the cube, larger is better.
+Acquisition = Callable[[np.ndarray], np.ndarray]
+
+N_CANDIDATES = 512
+N_STARTS = 8
+MAX_CORNER_DIM = 7
+NEIGHBOUR_SCALES = (0.1, 0.02, 0.004)
+N_NEIGHBOURS = 6
+# Half-width of the central differences: balances their own error (h^2) with the rounding of a
+# Gaussian process on nearly singular data (about 1e-9 / h).
+DIFFERENCE_STEP = 1e-5
+# A finite space up to this size is searched exhaustively.
+ENUMERABLE = 4096
+MAX_RANDOM_TRIES = 64
+
+
+def beta(n: int, dim: int, square_root: bool = False) -> float:
+    """The weight of the standard deviation, 0.2 d ln(2n), for n data in d dimensions, or its square root.
+
+    The paper prints it as a multiplier of the standard deviation; Srinivas et al. (2010) use the
+    square root (METHOD item 11).
+    """
+    value = 0.2 * dim * math.log(2 * n)
+    return math.sqrt(value) if square_root else value
+
+
+def upper_confidence_bound(mean: np.ndarray, std: np.ndarray, weight: float) -> np.ndarray:
+    """UCB(x) = -mean(x) + weight * std(x), for minimisation (paper Eq. 6)."""
+    return -mean + weight * std
+
+
+def maximise(
+    acquisition: Acquisition, space: Space, known: np.ndarray, best: np.ndarray, rng: np.random.Generator
+) -> np.ndarray | None:
+    """The point of the cube with the largest acquisition that is none of the known ones.
+
+    Parameters
+    ----------
+    acquisition : callable
+        (n, dim) -> (n,), defined on the whole cube.
+    space : Space
+    known : (m, dim) array
+        Points never to be proposed: those tried at this level (METHOD item 13).
+    best : (k, dim) array
+        Good points, whose neighbourhoods are among the starts.
+    rng : numpy Generator
+
+    Returns
+    -------
+    (dim,) array, or None
+        A canonical point of the space; None when every configuration of a finite space is known.
+    """
+    kernel = Kernel(space.dim, space)
+    candidates = space.snap(_candidates(space, best, rng))
+    values = acquisition(candidates)
+    starts = candidates[np.argsort(-values, kind="stable")[:N_STARTS]]
+    refined = _refine(acquisition, space, starts)
+    points = np.vstack([space.snap(refined), candidates])
+    values = np.concatenate([acquisition(points[: len(refined)]), values])
+    new = _first_new(kernel, points[np.argsort(-values, kind="stable")], known)
+    return new if new is not None else _any_new(kernel, space, known, rng)
+
+
+def _first_new(kernel: Kernel, ranked: np.ndarray, known: np.ndarray) -> np.ndarray | None:
+    if len(known) == 0:
+        return ranked[0]
+    for block in np.array_split(ranked, math.ceil(len(ranked) / 32)):
+        fresh = ~kernel.same(block, known).any(axis=1)
+        if fresh.any():
+            return block[fresh.argmax()]
+    return None
+
+
+def _any_new(kernel: Kernel, space: Space, known: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+    """A random point that is not known, or None if there is none left.
+
+    Reached only when everything around the candidates is known, that is in discrete spaces.
+    """
+    if space.size <= ENUMERABLE:
+        return _first_new(kernel, rng.permutation(_all_points(space)), known)
+    for _ in range(MAX_RANDOM_TRIES):
+        point = _first_new(kernel, space.snap(rng.random((N_CANDIDATES, space.dim))), known)
+        if point is not None:
+            return point
+    return None
+
+
+def _candidates(space: Space, best: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if space.size <= ENUMERABLE:
+        return _all_points(space)
+    from scipy.stats.qmc import Sobol
+
+    parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
+    if space.dim <= MAX_CORNER_DIM:
+        parts.append(np.stack(np.meshgrid(*[[0.0, 1.0]] * space.dim), axis=-1).reshape(-1, space.dim))
+    for scale in NEIGHBOUR_SCALES:
+        steps = scale * rng.standard_normal((len(best) * N_NEIGHBOURS, space.dim))
+        parts.append(np.repeat(best, N_NEIGHBOURS, axis=0) + steps)
+    return np.clip(np.vstack(parts), 0.0, 1.0)
+
+
+def _all_points(space: Space) -> np.ndarray:
+    """Every configuration of a finite space, as points (size, dim)."""
+    axes = [parameter.centres() for parameter in space.parameters.values()]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dim)
+
+
+def _refine(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+    """Improve all starts as one batch: gradients for reals, steps for integers, swaps for categories."""
+    if space.size <= ENUMERABLE:
+        return starts
+    refined = _ascend(acquisition, space, starts)
+    if not space.continuous.all():
+        refined = _climb(acquisition, space, refined)
+        refined = _ascend(acquisition, space, refined)
+    return refined
+
+
+def _ascend(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+    """L-BFGS-B over the real coordinates of all starts at once, as one separable problem.
+
+    Gradients are central differences, one call of the acquisition for all of them.
+    """
+    free = np.flatnonzero(space.continuous)
+    if len(free) == 0:
+        return starts
+    count, dim = starts.shape
+
+    def points_of(flat: np.ndarray) -> np.ndarray:
+        points = starts.copy()
+        points[:, free] = flat.reshape(count, len(free))
+        return points
+
+    def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        points = points_of(flat)
+        stencil = np.repeat(points[None], 2 * len(free) + 1, axis=0)
+        for index, coordinate in enumerate(free):
+            stencil[2 * index + 1, :, coordinate] = np.minimum(points[:, coordinate] + DIFFERENCE_STEP, 1.0)
+            stencil[2 * index + 2, :, coordinate] = np.maximum(points[:, coordinate] - DIFFERENCE_STEP, 0.0)
+        values = acquisition(stencil.reshape(-1, dim)).reshape(-1, count)
+        rise = (values[1::2] - values[2::2]).T
+        run = (stencil[1::2] - stencil[2::2])[np.arange(len(free)), :, free].T
+        return -values[0].sum(), -(rise / run).ravel()
+
+    result = minimize(
+        negative,
+        starts[:, free].ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * (count * len(free)),
+        options={"maxiter": 40, "ftol": 1e-12},
+    )
+    return points_of(result.x)
+
+
+def _climb(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+    """Best-improvement hill climbing over the discrete coordinates of all starts at once."""
+    moves = _moves(space)
+    points, values = starts, acquisition(starts)
+    every = np.arange(len(points))
+    while True:
+        neighbours = np.repeat(points[None], len(moves), axis=0)
+        for row, (index, parameter, steps) in enumerate(moves):
+            neighbours[row, :, index] = parameter.shift(points[:, index], steps)
+        reached = acquisition(neighbours.reshape(-1, space.dim)).reshape(len(moves), len(points))
+        chosen = reached.argmax(axis=0)
+        improved = reached[chosen, every] > values + 1e-12 * np.abs(values)
+        if not improved.any():
+            return points
+        points = np.where(improved[:, None], neighbours[chosen, every], points)
+        values = np.where(improved, reached[chosen, every], values)
+
+
+def _moves(space: Space) -> list[tuple[int, Integer | Categorical, int]]:
+    """Moves of one coordinate, by a number of bins: each other category; powers of four for an integer."""
+    moves = []
+    for index, parameter in enumerate(space.parameters.values()):
+        if isinstance(parameter, Categorical):
+            moves += [(index, parameter, steps) for steps in range(1, parameter.size)]
+        elif isinstance(parameter, Integer):
+            sizes = [4**k for k in range(int(math.log(parameter.size, 4)) + 1)]
+            moves += [(index, parameter, sign * size) for size in sizes for sign in (1, -1)]
+    return moves

@@ -1,0 +1,343 @@
+r"""Gaussian process with the paper's kernel: likelihood with gradient, fit, posterior, extension.
+
+The model (paper Eqs. 1-5, METHOD items 2 and 14) is y ~ GP(mu, sigma^2 R) with the correlation
+R(x, x') = exp(-sum_k phi_k (x_k - x'_k)^2). With R = L L^T fixed by phi, the maximum-likelihood
+mu and sigma^2 have a closed form,
+
+    mu      = 1^T R^-1 y / 1^T R^-1 1,
+    sigma^2 = (y - mu 1)^T R^-1 (y - mu 1) / n,
+
+so only ln phi is searched, on -(n/2) ln sigma^2 - (1/2) ln|R| + ln p(ln phi). With
+a = R^-1 (y - mu 1) its gradient is
+
+    d/d ln phi_k = (1/2) phi_k sum_ij (R^-1 - a a^T / sigma^2)_ij (x_ik - x_jk)^2 R_ij,
+
+because mu and sigma^2 are stationary. One evaluation costs n^3 for the inverse and d n^2 for the
+gradient; the squared differences are computed once for a fit.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
+from scipy.optimize import minimize
+
+from btao.space import Space
+
+# Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
+# factorisation (n * 1e-16), far below what an interpolating model can notice.
+JITTER = 1e-10
+# Two points nearer than this are one point (METHOD item 13).
+SAME_POINT = 1e-9
+
+LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
+# Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
+LOG_PHI_PRIOR_MEAN = np.log(3.0)
+LOG_PHI_PRIOR_STD = 1.5
+# Starts of the search for ln phi besides the warm one, as offsets from the prior's mean.
+START_OFFSETS = (0.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The correlation over the unit cube; integers and categories are rounded inside (METHOD item 15)."""
+
+    dim: int
+    space: Space | None = None
+
+    def features(self, X: np.ndarray) -> np.ndarray:
+        """Points of the cube, (n, dim), as the coordinates that the kernel measures, (n, p)."""
+        return X if self.space is None else self.space.features(X)
+
+    def squared_differences(self, F: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """Squared differences by parameter, (dim, n, m), between features (n, p) and (m, p)."""
+        squared = (F.T[:, :, None] - G.T[:, None, :]) ** 2
+        if self.space is None or squared.shape[0] == self.dim:
+            return squared
+        return np.add.reduceat(squared, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
+
+    def same(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """Which points (n, dim) and (m, dim) are the same one, as a boolean array (n, m)."""
+        squared = self.squared_differences(self.features(X), self.features(Y))
+        return squared.sum(axis=0) <= SAME_POINT**2
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The n (n - 1) / 2 pairs of n points: squared differences by parameter, kept for a whole fit.
+
+    `rows` > `columns` index the points of each pair; `squared` is (dim, pairs).
+    """
+
+    n: int
+    rows: np.ndarray
+    columns: np.ndarray
+    squared: np.ndarray
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: np.ndarray) -> Pairs:
+        """The pairs of points X (n, dim)."""
+        F = kernel.features(X)
+        rows, columns = np.tril_indices(len(F), -1)
+        return cls(len(F), rows, columns, kernel.squared_differences(F, F)[:, rows, columns])
+
+    def correlation(self, phi: np.ndarray) -> np.ndarray:
+        """R of every pair, (pairs,)."""
+        return np.exp(-(phi @ self.squared))
+
+    def factorise(self, correlation: np.ndarray) -> np.ndarray:
+        """Lower Cholesky factor (n, n) of the correlation matrix with the jitter on its diagonal."""
+        matrix = np.zeros((self.n, self.n), order="F")
+        matrix[self.rows, self.columns] = correlation
+        matrix[range(self.n), range(self.n)] = 1.0 + JITTER
+        factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        if info != 0:  # not reachable with the jitter and finite input
+            raise FloatingPointError("correlation matrix is not positive definite")
+        return factor
+
+    def inverse(self, factor: np.ndarray) -> np.ndarray:
+        """R^-1 of every pair, (pairs,), from the Cholesky factor."""
+        inverse, _ = dpotri(factor, lower=1)
+        return inverse[self.rows, self.columns]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A Gaussian process conditioned on data at fixed hyperparameters (paper Eq. 5).
+
+    `weights` are R^-1 (y - mean); `factor` is the Cholesky factor of R; `points` lie in the cube.
+    """
+
+    kernel: Kernel
+    phi: np.ndarray
+    mean: float
+    variance: float
+    points: np.ndarray
+    values: np.ndarray
+    factor: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def condition(
+        cls, kernel: Kernel, phi: np.ndarray, mean: float, variance: float, points: np.ndarray, values: np.ndarray
+    ) -> Posterior:
+        """Condition on values (n,) at points (n, dim)."""
+        pairs = Pairs.of(kernel, points)
+        factor = pairs.factorise(pairs.correlation(phi))
+        weights, _ = dpotrs(factor, values - mean, lower=1)
+        return cls(kernel, phi, mean, variance, points, values, factor, weights)
+
+    def moments(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance at X (m, dim), each (m,)."""
+        cross = self._cross(X)
+        half, _ = dtrtrs(self.factor, cross, lower=1)
+        variance = self.variance * np.clip(1.0 - np.einsum("ij,ij->j", half, half), 0.0, 1.0)
+        return self.mean + self.weights @ cross, variance
+
+    def extend(self, x: np.ndarray, y: float) -> Posterior:
+        """Condition on one more value y at x (dim,) in n^2 operations, hyperparameters kept (METHOD item 14)."""
+        n = len(self.values)
+        half, _ = dtrtrs(self.factor, self._cross(x[None, :]), lower=1)
+        factor = np.zeros((n + 1, n + 1))
+        factor[:n, :n] = self.factor
+        factor[n, :n] = half[:, 0]
+        factor[n, n] = np.sqrt(max(1.0 + JITTER - half[:, 0] @ half[:, 0], JITTER))
+        values = np.append(self.values, y)
+        weights, _ = dpotrs(factor, values - self.mean, lower=1)
+        points = np.vstack([self.points, x])
+        return Posterior(self.kernel, self.phi, self.mean, self.variance, points, values, factor, weights)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """The points as the kernel sees them."""
+        return self.kernel.features(self.points)
+
+    def _cross(self, X: np.ndarray) -> np.ndarray:
+        squared = self.kernel.squared_differences(self.features, self.kernel.features(X))
+        dim, n, m = squared.shape
+        return np.exp(-(self.phi @ squared.reshape(dim, n * m)).reshape(n, m))
+
+
+def profile_log_likelihood(
+    log_phi: np.ndarray, pairs: Pairs, y: np.ndarray, variance_floor: float = 0.0
+) -> tuple[float, np.ndarray, float, float]:
+    """Log-likelihood of ln phi with mu and sigma^2 profiled out, less the constant (METHOD item 2).
+
+    Parameters
+    ----------
+    log_phi : (dim,) array
+    pairs : Pairs
+        Of the n points.
+    y : (n,) array
+    variance_floor : float
+        The smallest sigma^2, for data on which the likelihood would grow without bound.
+
+    Returns
+    -------
+    value, gradient (dim,), mu, sigma^2
+        The value is -(n/2) ln sigma^2 - (1/2) ln|R| up to a constant.
+    """
+    phi = np.exp(log_phi)
+    n = pairs.n
+    R = pairs.correlation(phi)
+    factor = pairs.factorise(R)
+    solved, _ = dpotrs(factor, np.array([np.ones(n), y]).T, lower=1)
+    mean = solved[:, 1].sum() / solved[:, 0].sum()
+    weights = solved[:, 1] - mean * solved[:, 0]
+    quadratic = weights @ (y - mean)
+    variance = max(quadratic / n, variance_floor)
+    value = -0.5 * n * np.log(variance) - 0.5 * (quadratic / variance - n) - np.log(factor.diagonal()).sum()
+    # Each pair stands twice in the sum over i, j; the diagonal has no squared difference.
+    below = pairs.inverse(factor) - weights[pairs.rows] * weights[pairs.columns] / variance
+    gradient = phi * (pairs.squared @ (below * R))
+    return float(value), gradient, float(mean), float(variance)
+
+
+class GaussianProcess:
+    """Gaussian process on the unit cube, interpolating, fitted by (penalised) maximum likelihood.
+
+    Parameters
+    ----------
+    space : Space, optional
+        Rounds integers and one-hot encodes categories inside the kernel. None: all coordinates are real.
+
+    Attributes
+    ----------
+    phi_ : (dim,) array
+        Inverse squared length scales per parameter, after `fit`.
+    mean_, variance_ : float
+        mu and sigma^2, in the units of y and of y squared.
+    """
+
+    def __init__(self, space: Space | None = None) -> None:
+        self.space = space
+        self.posterior_: Posterior | None = None
+
+    def fit(self, X, y, *, start=None, fixed: bool = False) -> GaussianProcess:
+        """Fit mu, sigma^2 and phi to values y (n,) at points X (n, dim) of the unit cube.
+
+        Points that coincide are merged and their values averaged. Values that are all equal are
+        allowed: the process then has that mean and a variance near zero.
+
+        Parameters
+        ----------
+        start : (dim,) array, optional
+            ln phi from which the search starts, besides its own starts (a warm start).
+        fixed : bool
+            Take `start` as it is, without a search.
+
+        Raises
+        ------
+        ValueError
+            If X or y is empty, not finite, of the wrong shape or outside the unit cube.
+        """
+        X, y = check_data(X, y, "X", "y", self.space)
+        kernel = Kernel(X.shape[1], self.space)
+        X, y = merge_duplicates(kernel, X, y)
+        pairs = Pairs.of(kernel, X)
+        floor = variance_floor(y)
+        if fixed:
+            log_phi = np.asarray(start, dtype=float)
+        else:
+            log_phi = _search_log_phi(pairs, y, floor, start)
+        _, _, mean, variance = profile_log_likelihood(log_phi, pairs, y, floor)
+        self.posterior_ = Posterior.condition(kernel, np.exp(log_phi), mean, variance, X, y)
+        self.log_phi_ = log_phi
+        self.phi_, self.mean_, self.variance_ = self.posterior_.phi, mean, variance
+        return self
+
+    def predict(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """Posterior mean and standard deviation at points X (m, dim) of the unit cube, each (m,).
+
+        Raises
+        ------
+        RuntimeError
+            Before `fit`.
+        """
+        if self.posterior_ is None:
+            raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
+        mean, variance = self.posterior_.moments(check_points(X, "X", self.posterior_.kernel.dim))
+        return mean, np.sqrt(variance)
+
+    def extend(self, x, y: float) -> GaussianProcess:
+        """A copy conditioned on one more value y at x (dim,), hyperparameters kept, in n^2 operations."""
+        if self.posterior_ is None:
+            raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
+        x = check_points(np.atleast_2d(x), "x", self.posterior_.kernel.dim)[0]
+        extended = copy(self)
+        extended.posterior_ = self.posterior_.extend(x, float(y))
+        return extended
+
+
+def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarray:
+    dim = len(pairs.squared)
+
+    def negative(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient, _, _ = profile_log_likelihood(log_phi, pairs, y, floor)
+        prior, prior_gradient = log_phi_prior(log_phi)
+        return -(value + prior), -(gradient + prior_gradient)
+
+    starts = [np.full(dim, LOG_PHI_PRIOR_MEAN + offset) for offset in START_OFFSETS]
+    if warm is not None:
+        starts.insert(0, np.clip(np.asarray(warm, dtype=float), *LOG_PHI_BOUNDS))
+    return best_minimum(negative, starts, [LOG_PHI_BOUNDS] * dim)
+
+
+def best_minimum(function, starts: list[np.ndarray], bounds: list[tuple[float, float]]) -> np.ndarray:
+    """The best end of L-BFGS-B runs from `starts`; `function` returns value and gradient."""
+    results = [
+        minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60, "ftol": 1e-10})
+        for start in starts
+    ]
+    return min(results, key=lambda result: result.fun).x
+
+
+def log_phi_prior(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
+    """The weak normal log-prior on ln phi, less its constant, and its gradient (METHOD item 5)."""
+    standardised = (log_phi - LOG_PHI_PRIOR_MEAN) / LOG_PHI_PRIOR_STD
+    return -0.5 * float(standardised @ standardised), -standardised / LOG_PHI_PRIOR_STD
+
+
+def variance_floor(y: np.ndarray) -> float:
+    """The smallest sigma^2 for data y: keeps constant data from a zero variance (METHOD item 5)."""
+    return (1e-8 * (np.abs(y).max() or 1.0)) ** 2
+
+
+def merge_duplicates(kernel: Kernel, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, dim) without repeats, in order of first occurrence, with the mean of the values of each."""
+    same = kernel.same(X, X)
+    first = same.argmax(axis=1)
+    if np.array_equal(first, np.arange(len(y))):
+        return X, y
+    kept = np.unique(first)
+    return X[kept], np.array([y[first == index].mean() for index in kept])
+
+
+def check_points(X, name: str, dim: int | None) -> np.ndarray:
+    """X as a float array (n, dim) of points in the unit cube, or ValueError."""
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2 or (dim is not None and X.shape[1] != dim):
+        expected = f"(n, {dim})" if dim is not None else "(n, dim)"
+        raise ValueError(f"{name} must be an array of shape {expected}, got shape {X.shape}")
+    if not np.isfinite(X).all() or (X < -SAME_POINT).any() or (X > 1.0 + SAME_POINT).any():
+        bad = np.flatnonzero(~((X >= -SAME_POINT) & (X <= 1.0 + SAME_POINT)).all(axis=1))[0]
+        raise ValueError(f"{name} must lie in the unit cube; row {bad} is {X[bad].tolist()}")
+    return X
+
+
+def check_data(X, y, X_name: str, y_name: str, space: Space | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, dim) and finite values (n,) with n >= 1, or ValueError."""
+    X = check_points(X, X_name, None if space is None else space.dim)
+    y = np.asarray(y, dtype=float)
+    if y.shape != (len(X),):
+        raise ValueError(f"{y_name} must have one value per row of {X_name}: {len(X)} rows, values of shape {y.shape}")
+    if len(y) == 0:
+        raise ValueError(f"{X_name} and {y_name} are empty: at least one point is needed")
+    if not np.isfinite(y).all():
+        bad = np.flatnonzero(~np.isfinite(y))[0]
+        raise ValueError(f"{y_name} must be finite; entry {bad} is {y[bad]} (leave failed trials out)")
+    return X, y

@@ -1,0 +1,125 @@
+"""`minimize`: the loop around BTAO for those who need no loop of their own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from btao.optimizer import BTAO, SpaceExhausted
+from btao.space import Space
+from btao.trial import LEVELS, Trial
+
+
+@dataclass(frozen=True)
+class OptimizationResult:
+    """What `minimize` found.
+
+    `config` and `value` are those of the best heavy trial, `trials` all trials in order, and
+    `optimizer` the BTAO instance, for `predict` or for going on.
+    """
+
+    config: dict[str, Any]
+    value: float
+    trials: list[Trial]
+    optimizer: BTAO
+
+
+def minimize(
+    objectives: Mapping[str, Callable[[dict[str, Any]], float]],
+    space: Space,
+    n_heavy: int,
+    seed: int = 0,
+    *,
+    state: str | os.PathLike | None = None,
+    **options: Any,
+) -> OptimizationResult:
+    """Minimise the heavy objective with the help of the light one.
+
+    Parameters
+    ----------
+    objectives : {"light": callable, "heavy": callable}
+        Each takes a configuration (dict) and returns the value to be minimised. A value that is not
+        finite, or an exception, makes the trial a failed one; an exception is also warned of.
+    space : Space
+    n_heavy : int
+        Heavy runs in all, those of the start and failed ones included. A finite space may be
+        exhausted before.
+    seed : int
+    state : path, optional
+        File in which the state is kept after every trial. If it exists the run goes on from there: a
+        crash costs the trial in flight and no more.
+    **options
+        More arguments of `BTAO`.
+
+    Returns
+    -------
+    OptimizationResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong, or the file `state` belongs to a run with other arguments.
+    RuntimeError
+        If all heavy trials failed; names the last error.
+    """
+    if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
+        raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
+    for level, objective in objectives.items():
+        if not callable(objective):
+            raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
+    if isinstance(n_heavy, bool) or not isinstance(n_heavy, int) or n_heavy < 1:
+        raise ValueError(f"n_heavy must be an integer of at least 1, got {n_heavy!r}")
+    optimizer = BTAO(space, seed=seed, **options)
+    path = None if state is None else Path(state)
+    if path is not None and path.exists():
+        optimizer = _restore(path, optimizer)
+
+    while sum(trial.level == "heavy" for trial in optimizer.trials) < n_heavy:
+        try:
+            trial = optimizer.ask()
+        except SpaceExhausted:
+            break
+        try:
+            outcome = {"value": objectives[trial.level](dict(trial.config))}
+        except Exception as error:
+            outcome = {"error": f"{type(error).__name__}: {error}"}
+            warnings.warn(f"{trial.level} trial {trial.number} at {trial.config} failed: {outcome['error']}", stacklevel=2)
+        optimizer.tell(trial, **outcome)
+        if path is not None:
+            _write(path, optimizer.to_json())
+
+    best = optimizer.best
+    if best is None:
+        errors = [trial.error for trial in optimizer.trials if trial.error is not None]
+        raise RuntimeError(f"no heavy trial succeeded; the last error of {len(errors)}: {errors[-1]}")
+    return OptimizationResult(best.config, best.value, optimizer.trials, optimizer)
+
+
+def _restore(path: Path, fresh: BTAO) -> BTAO:
+    restored = BTAO.from_json(path.read_text())
+    for name in ("space", "seed", "light_per_heavy", "n_init", "delta_bounds", "rho_bounds", "candidates"):
+        if getattr(restored, name) != getattr(fresh, name):
+            raise ValueError(
+                f"{path} holds a run with {name}={getattr(restored, name)!r}, but {name}={getattr(fresh, name)!r} is "
+                "asked for: use another file, or the same arguments"
+            )
+    return restored
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the file in one step, so that a crash leaves the old state or the new one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

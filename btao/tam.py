@@ -1,0 +1,407 @@
+r"""Truncated additive model: heavy values from light ones (paper Eqs. 8-11, METHOD items 1-8).
+
+The model is y_h = rho y_l + delta with y_l a Gaussian process and delta another one, conditioned on
+lower <= delta <= upper. The likelihood separates. The light part is `GaussianProcess.fit`. For the
+heavy part put delta_i = y_h,i - rho y_l,i at the n1 heavy points, r = delta - mu 1, Sigma = sigma^2 R:
+
+    -(n1/2) ln 2 pi - (1/2) ln|Sigma| - (1/2) r^T Sigma^-1 r - ln P(lower <= N(mu 1, Sigma) <= upper).
+
+The box probability does not depend on rho, so rho has the closed form of generalised least squares,
+clipped to the interval on which every delta_i is feasible; the likelihood is stationary in rho, or
+rho is at a bound that no other parameter moves, so rho adds nothing to the gradient. With
+a = Sigma^-1 r and G the derivative of ln P in Sigma,
+
+    d/d mu          = 1^T a - d ln P / d mu,
+    d/d (.)         = sum_ij [(1/2)(a a^T - Sigma^-1) - G]_ij dSigma_ij / d(.),
+
+with dSigma/d ln sigma = 2 Sigma and dSigma/d ln phi_k = -phi_k (x_ik - x_jk)^2 Sigma_ij.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from copy import copy
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotrs
+
+from btao.gp import (
+    JITTER,
+    LOG_PHI_BOUNDS,
+    LOG_PHI_PRIOR_MEAN,
+    GaussianProcess,
+    Kernel,
+    Pairs,
+    Posterior,
+    best_minimum,
+    check_data,
+    check_points,
+    log_phi_prior,
+    merge_duplicates,
+)
+from btao.space import Space
+from btao.truncated import log_box_probability_and_gradient, truncated_moments
+
+# sigma_delta lives between these, in units of the outputs' common scale. The floor is reached
+# where y_h is exactly linear in y_l (METHOD item 5).
+LOG_STD_BOUNDS = (math.log(1e-6), math.log(1e3))
+LOG_STD_PRIOR_STD = 2.0
+# With finite bounds sigma_delta is expected near this share of their distance; without, near
+# this share of the spread of the outputs.
+EXPECTED_STD_SHARE = 0.3
+BOX_POINTS = 256
+
+
+class TruncationWarning(UserWarning):
+    """The bounds on delta contradict the observations and were widened just enough."""
+
+
+@dataclass(frozen=True)
+class HeavyHyperparameters:
+    """mu, ln sigma and ln phi of delta; mu and sigma in units of the outputs' common scale."""
+
+    mean: float
+    log_std: float
+    log_phi: tuple[float, ...]
+
+    def to_array(self) -> np.ndarray:
+        return np.array([self.mean, self.log_std, *self.log_phi])
+
+    @classmethod
+    def from_array(cls, theta: np.ndarray) -> HeavyHyperparameters:
+        return cls(float(theta[0]), float(theta[1]), tuple(float(value) for value in theta[2:]))
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+
+class TruncatedAdditiveModel:
+    """y_h = rho y_l + delta, with delta a Gaussian process conditioned on bounds (paper Eq. 8).
+
+    Parameters
+    ----------
+    delta_bounds : (float, float)
+        Lower and upper bound of delta, in the units of y; infinite ones are allowed. With both
+        infinite the model is the autoregressive one of Kennedy and O'Hagan.
+    rho_bounds : (float, float)
+        Bounds of the scale rho; infinite ones are allowed.
+    space : Space, optional
+        Rounds integers and one-hot encodes categories inside the kernels. None: all real.
+
+    Attributes
+    ----------
+    rho_ : float
+    delta_bounds_ : (float, float)
+        The bounds in force: those given, or wider ones where the observations break them.
+    light_ : GaussianProcess
+        The model of y_l.
+    scale_ : float
+        The common factor by which both outputs are divided in the heavy part (METHOD item 5). The
+        light part needs none: its mean and variance are profiled out.
+
+    Raises
+    ------
+    ValueError
+        If a pair of bounds is not (lower, upper) with lower <= upper, or has nan.
+    """
+
+    def __init__(
+        self,
+        delta_bounds: tuple[float, float] = (-math.inf, math.inf),
+        rho_bounds: tuple[float, float] = (-math.inf, math.inf),
+        space: Space | None = None,
+    ) -> None:
+        self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
+        self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
+        if self.delta_bounds[0] == self.delta_bounds[1]:
+            raise ValueError(f"delta_bounds must be a pair (lower, upper) with lower < upper, got {delta_bounds!r}")
+        self.space = space
+        self.delta_: Posterior | None = None
+
+    def fit(
+        self,
+        X_light,
+        y_light,
+        X_heavy,
+        y_heavy,
+        *,
+        light: GaussianProcess | None = None,
+        start: HeavyHyperparameters | None = None,
+        fixed: bool = False,
+    ) -> TruncatedAdditiveModel:
+        """Fit to light values (n,) at X_light (n, dim) and heavy values (n1,) at X_heavy (n1, dim).
+
+        Every heavy point must be a light point too (to 1e-9). Repeated points are merged and
+        their values averaged. Where no rho within its bounds makes all delta_i feasible, the
+        bounds on delta are widened just enough, with a `TruncationWarning` that names the
+        observation (METHOD item 4).
+
+        Parameters
+        ----------
+        light : GaussianProcess, optional
+            A `GaussianProcess` fitted to the light data, to save fitting it again.
+        start : HeavyHyperparameters, optional
+            Where the search starts, besides its own start (a warm start).
+        fixed : bool
+            Take `start` as it is, without a search.
+
+        Raises
+        ------
+        ValueError
+            If data are empty, not finite, of the wrong shape or outside the unit cube, or a heavy
+            point has no light value.
+        """
+        X_light, y_light = check_data(X_light, y_light, "X_light", "y_light", self.space)
+        X_heavy, y_heavy = check_data(X_heavy, y_heavy, "X_heavy", "y_heavy", self.space)
+        if X_light.shape[1] != X_heavy.shape[1]:
+            raise ValueError(f"X_light has {X_light.shape[1]} columns but X_heavy has {X_heavy.shape[1]}")
+        kernel = Kernel(X_light.shape[1], self.space)
+        self.scale_ = common_scale(y_light, y_heavy)
+        X_light, y_light = merge_duplicates(kernel, X_light, y_light)
+        X_heavy, y_heavy = merge_duplicates(kernel, X_heavy, y_heavy)
+        self.light_ = light or GaussianProcess(self.space).fit(X_light, y_light)
+        paired = self._light_values(kernel, X_heavy, X_light, y_light)
+
+        rho_interval, *self.delta_bounds_ = feasible_rho(paired, y_heavy, *self.delta_bounds, self.rho_bounds)
+        self._warn_if_widened(rho_interval[0], paired, y_heavy)
+        paired, y_heavy = paired / self.scale_, y_heavy / self.scale_
+        lower, upper = self._bounds = tuple(bound / self.scale_ for bound in self.delta_bounds_)
+        part = _HeavyPart(Pairs.of(kernel, X_heavy), paired, y_heavy, lower, upper, rho_interval)
+        if not fixed:
+            start = part.search(start)
+        self.hyperparameters_ = start
+        theta = start.to_array()
+        self.rho_ = part.rho(theta)
+        phi, variance = np.exp(theta[2:]), float(np.exp(2 * theta[1]))
+        self.delta_ = Posterior.condition(kernel, phi, theta[0], variance, X_heavy, y_heavy - self.rho_ * paired)
+        return self
+
+    def predict(self, X, y_light=None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the heavy response at X (m, dim), each (m,).
+
+        Parameters
+        ----------
+        X : (m, dim) array
+            Points of the unit cube.
+        y_light : (m,) array, optional
+            Their light values where known: then the heavy response is truncated normal (paper
+            Proposition 1, METHOD item 7). Otherwise the light process stands in, with its
+            variance (METHOD item 8).
+
+        Raises
+        ------
+        RuntimeError
+            Before `fit`.
+        ValueError
+            If an argument has the wrong shape or is not finite.
+        """
+        if self.delta_ is None:
+            raise RuntimeError("this TruncatedAdditiveModel has no data yet: call fit first")
+        if y_light is None:
+            X = check_points(X, "X", self.delta_.kernel.dim)
+            mean, variance = self.moments(X)
+        else:
+            X, y_light = check_data(X, y_light, "X", "y_light", self.space)
+            mean, variance = self.moments(X, y_light)
+        return mean, np.sqrt(variance)
+
+    def moments(self, X: np.ndarray, y_light: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance as in `predict`, without checks: the inner loop of the acquisition."""
+        delta_mean, delta_variance = self.delta_.moments(X)
+        if any(math.isfinite(bound) for bound in self._bounds):
+            delta_mean, delta_variance = truncated_moments(delta_mean, np.sqrt(delta_variance), *self._bounds)
+        if y_light is None:
+            light_mean, light_variance = self.light_.posterior_.moments(X)
+        else:
+            light_mean, light_variance = y_light, 0.0
+        mean = self.rho_ * light_mean + delta_mean * self.scale_
+        return mean, self.rho_**2 * light_variance + delta_variance * self.scale_**2
+
+    def believe(self, x: np.ndarray, y_light: float) -> TruncatedAdditiveModel:
+        """A copy told the mean prediction of delta at x (dim,), as if that heavy run were done.
+
+        Stands in for a heavy run that is under way; hyperparameters are kept.
+        """
+        mean, _ = self.moments(x[None, :], np.array([y_light]))
+        believed = copy(self)
+        believed.delta_ = self.delta_.extend(x, (float(mean[0]) - self.rho_ * y_light) / self.scale_)
+        return believed
+
+    def with_light(self, light: GaussianProcess) -> TruncatedAdditiveModel:
+        """A copy with another process of the light response."""
+        replaced = copy(self)
+        replaced.light_ = light
+        return replaced
+
+    def _light_values(self, kernel: Kernel, X_heavy, X_light, y_light) -> np.ndarray:
+        same = kernel.same(X_heavy, X_light)
+        missing = np.flatnonzero(~same.any(axis=1))
+        if len(missing):
+            row = missing[0]
+            raise ValueError(
+                f"every heavy point needs its light value, but row {row} of X_heavy, {X_heavy[row].tolist()}, "
+                "is not in X_light: run the light training there first"
+            )
+        return y_light[same.argmax(axis=1)]
+
+    def _warn_if_widened(self, rho: float, y_light: np.ndarray, y_heavy: np.ndarray) -> None:
+        delta = y_heavy - rho * y_light
+        sides = zip(("lower", "upper"), self.delta_bounds, self.delta_bounds_, (delta.argmin(), delta.argmax()))
+        for name, given, widened, row in sides:
+            if given != widened:
+                low, high = self.rho_bounds
+                warnings.warn(
+                    f"heavy observation {row} (y_light={y_light[row]:.6g}, y_heavy={y_heavy[row]:.6g}) breaks the "
+                    f"{name} bound {given:g} on delta for every rho in [{low:g}, {high:g}]: the bound is widened to "
+                    f"{widened:.6g}",
+                    TruncationWarning,
+                    stacklevel=3,
+                )
+
+
+class _HeavyPart:
+    """The heavy part of the likelihood with its priors, at n1 points, in scaled units."""
+
+    def __init__(self, pairs, y_light, y_heavy, lower, upper, rho_interval) -> None:
+        self.pairs, self.y_light, self.y_heavy = pairs, y_light, y_heavy
+        self.lower, self.upper, self.rho_interval = lower, upper, rho_interval
+        self.prior_mean, self.prior_std, self.prior_log_std = _priors(lower, upper, y_light, y_heavy)
+
+    def search(self, warm: HeavyHyperparameters | None) -> HeavyHyperparameters:
+        dim = len(self.pairs.squared)
+        start = np.array([self.prior_mean, self.prior_log_std, *[LOG_PHI_PRIOR_MEAN] * dim])
+        # Centre mu on the residuals that the prior's own rho leaves.
+        start[0] = np.mean(self.y_heavy - self.rho(start) * self.y_light)
+        starts = [start] if warm is None else [warm.to_array(), start]
+        bounds = [(None, None), LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * dim]
+
+        def negative(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = self.log_posterior(theta)
+            return -value, -gradient
+
+        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds))
+
+    def rho(self, theta: np.ndarray) -> float:
+        """Generalised least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
+        factor = self.pairs.factorise(self.pairs.correlation(np.exp(theta[2:])))
+        solved, _ = dpotrs(factor, self.y_light, lower=1)
+        return self._rho(solved, theta[0])
+
+    def _rho(self, solved_light: np.ndarray, mean: float) -> float:
+        norm = solved_light @ self.y_light
+        rho = solved_light @ (self.y_heavy - mean) / norm if norm > 0 else 1.0
+        return float(min(max(rho, self.rho_interval[0]), self.rho_interval[1]))
+
+    def log_likelihood(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """METHOD item 3 at theta = (mu, ln sigma, ln phi...), rho profiled out, with its gradient."""
+        n, pairs = self.pairs.n, self.pairs
+        mean, log_std, phi = theta[0], theta[1], np.exp(theta[2:])
+        R = pairs.correlation(phi)
+        factor = pairs.factorise(R)
+        solved_light, _ = dpotrs(factor, self.y_light, lower=1)
+        residual = self.y_heavy - self._rho(solved_light, mean) * self.y_light - mean
+        variance = np.exp(2 * log_std)
+        weights = dpotrs(factor, residual, lower=1)[0] / variance
+        quadratic = residual @ weights
+        value = -0.5 * (n * math.log(2 * math.pi) + quadratic) - n * log_std - np.log(factor.diagonal()).sum()
+        mean_gradient = weights.sum()
+        log_std_gradient = quadratic - n
+        # Each pair stands twice in the sum over i, j.
+        below = weights[pairs.rows] * weights[pairs.columns] - pairs.inverse(factor) / variance
+        if math.isfinite(self.lower) or math.isfinite(self.upper):
+            cov = variance * (1.0 + JITTER) * np.eye(n)
+            cov[pairs.rows, pairs.columns] = cov[pairs.columns, pairs.rows] = variance * R
+            log_p, log_p_mean, log_p_cov = log_box_probability_and_gradient(
+                np.full(n, mean), cov, self.lower, self.upper, n_points=BOX_POINTS
+            )
+            value -= log_p
+            mean_gradient -= log_p_mean.sum()
+            log_std_gradient -= 2 * (log_p_cov * cov).sum()
+            below = below - 2 * log_p_cov[pairs.rows, pairs.columns]
+        log_phi_gradient = -phi * (pairs.squared @ (below * variance * R))
+        return float(value), np.array([mean_gradient, log_std_gradient, *log_phi_gradient])
+
+    def log_posterior(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """The log-likelihood with the weak priors of METHOD item 5, and its gradient."""
+        value, gradient = self.log_likelihood(theta)
+        mean = (theta[0] - self.prior_mean) / self.prior_std
+        log_std = (theta[1] - self.prior_log_std) / LOG_STD_PRIOR_STD
+        phi_value, phi_gradient = log_phi_prior(theta[2:])
+        value += -0.5 * mean**2 - 0.5 * log_std**2 + phi_value
+        return value, gradient + np.array([-mean / self.prior_std, -log_std / LOG_STD_PRIOR_STD, *phi_gradient])
+
+
+def _priors(lower: float, upper: float, y_light: np.ndarray, y_heavy: np.ndarray) -> tuple[float, float, float]:
+    """Mean and deviation of the prior on mu, and mean of that on ln sigma, in scaled units."""
+    width = upper - lower
+    if math.isfinite(width) and width > 0:
+        return (lower + upper) / 2, width, math.log(EXPECTED_STD_SHARE * width)
+    mean = lower if math.isfinite(lower) else upper if math.isfinite(upper) else 0.0
+    spread = 1.0 + max(np.abs(y_light).max(), np.abs(y_heavy).max())
+    return mean, spread, math.log(EXPECTED_STD_SHARE)
+
+
+def feasible_rho(
+    y_light: np.ndarray, y_heavy: np.ndarray, lower: float, upper: float, rho_bounds: tuple[float, float]
+) -> tuple[tuple[float, float], float, float]:
+    """The rho for which lower <= y_h,i - rho y_l,i <= upper for all i, and the bounds this needs.
+
+    Returns ((rho_low, rho_high), lower, upper). Where no rho within its bounds is feasible, lower
+    and upper come back widened by the smallest total amount that admits one (METHOD item 4).
+    """
+    low, high = _rho_interval(y_light, y_heavy, lower, upper, rho_bounds)
+    if low <= high:
+        return (low, high), lower, upper
+    from scipy.optimize import linprog
+
+    # Least t1 + t2 with lower - t1 <= y_h - rho y_l <= upper + t2 over (rho, t1, t2).
+    rows, limits = [], []
+    if math.isfinite(upper):
+        rows.append(np.column_stack([-y_light, np.zeros_like(y_light), -np.ones_like(y_light)]))
+        limits.append(upper - y_heavy)
+    if math.isfinite(lower):
+        rows.append(np.column_stack([y_light, -np.ones_like(y_light), np.zeros_like(y_light)]))
+        limits.append(y_heavy - lower)
+    box = [tuple(bound if math.isfinite(bound) else None for bound in rho_bounds), (0, None), (0, None)]
+    result = linprog([0.0, 1.0, 1.0], A_ub=np.vstack(rows), b_ub=np.concatenate(limits), bounds=box)
+    rho = float(min(max(result.x[0], rho_bounds[0]), rho_bounds[1]))
+    delta = y_heavy - rho * y_light
+    # From the residuals themselves, not from the solver's t: the observation sits exactly on its bound.
+    return (rho, rho), min(lower, float(delta.min())), max(upper, float(delta.max()))
+
+
+def _rho_interval(y_light, y_heavy, lower, upper, rho_bounds) -> tuple[float, float]:
+    low, high = rho_bounds
+    zero = y_light == 0
+    if ((y_heavy[zero] < lower) | (y_heavy[zero] > upper)).any():
+        return math.inf, -math.inf
+    y_light, y_heavy = y_light[~zero], y_heavy[~zero]
+    if len(y_light) == 0:
+        return low, high
+    at_lower, at_upper = (y_heavy - lower) / y_light, (y_heavy - upper) / y_light
+    return (
+        max(low, float(np.minimum(at_lower, at_upper).max())),
+        min(high, float(np.maximum(at_lower, at_upper).min())),
+    )
+
+
+def common_scale(y_light: np.ndarray, y_heavy: np.ndarray) -> float:
+    """The one factor for both outputs: their joint spread, or their size where there is no spread."""
+    both = np.concatenate([y_light, y_heavy])
+    for scale in (both.std(), np.abs(both).max()):
+        if scale > 1e-12 * np.abs(both).max():
+            return float(scale)
+    return 1.0
+
+
+def check_bounds(bounds, name: str) -> tuple[float, float]:
+    """(lower, upper) as floats with lower <= upper, or ValueError."""
+    try:
+        lower, upper = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a pair (lower, upper) of numbers, got {bounds!r}") from None
+    if not lower <= upper or lower == math.inf or upper == -math.inf:
+        raise ValueError(f"{name} must be a pair (lower, upper) with lower <= upper, got {bounds!r}")
+    return lower, upper

@@ -1,0 +1,80 @@
+"""One training run: what was asked for and what came of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+LEVELS = ("light", "heavy")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A configuration to train at a level.
+
+    Attributes
+    ----------
+    number : int
+        0, 1, ... in the order of asking.
+    config : dict
+        Parameter names to plain Python values.
+    level : str
+        "light" or "heavy".
+    status : str
+        "pending", "ok" or "failed".
+    value : float or None
+        What was measured, to be minimised; None unless the status is "ok".
+    error : str or None
+        Why the trial failed.
+    point : (dim,) array
+        The configuration in the unit cube.
+    """
+
+    number: int
+    config: dict[str, Any]
+    level: str
+    point: np.ndarray = field(repr=False, compare=False)
+    status: str = "pending"
+    value: float | None = None
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trial as JSON-able data; the point says more than the configuration and stands for it."""
+        return {
+            "number": self.number,
+            "level": self.level,
+            "point": self.point.tolist(),
+            "status": self.status,
+            "value": self.value,
+            "error": self.error,
+        }
+
+
+def outcome(value: Any, error: str | None) -> dict[str, Any]:
+    """Status, value and error of a trial that was told `value`, or failed with `error`.
+
+    Raises
+    ------
+    TypeError
+        If the value is no real number, or the error no text.
+    ValueError
+        If neither is given.
+    """
+    if error is not None:
+        if not isinstance(error, str):
+            raise TypeError(f"error must be a text, got {error!r}")
+        return {"status": "failed", "value": None, "error": error}
+    if value is None:
+        raise ValueError('value is missing: tell(trial, 0.1) for a result, tell(trial, error="...") for a failure')
+    if isinstance(value, (bool, np.bool_, str)):
+        raise TypeError(f"value must be a real number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"value must be a real number, got {value!r}") from None
+    if not math.isfinite(number):
+        return {"status": "failed", "value": None, "error": f"the value is {number}"}
+    return {"status": "ok", "value": number, "error": None}

@@ -1,0 +1,47 @@
+"""The protocol: what failed means, and which method can do which task."""
+
+import math
+
+import pytest
+
+from baselines.protocol import Capabilities, IncompatibleMethod, Measurement, Problem, check_compatible
+from btao import Categorical, Integer, Real, Space
+
+MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a", "b"))})
+
+
+@pytest.mark.parametrize(
+    ("measurement", "failed"),
+    [
+        (Measurement(0.5), False),
+        (Measurement(-1e300), False),
+        (Measurement(math.nan), True),
+        (Measurement(math.inf), True),
+        (Measurement(-math.inf), True),
+        (Measurement(0.5, error="killed"), True),
+        (Measurement(0.5, error=""), True),
+    ],
+)
+def test_a_measurement_failed_if_it_has_an_error_or_no_finite_value(measurement, failed):
+    assert measurement.failed is failed
+
+
+def test_a_method_of_all_types_and_one_level_can_do_every_task():
+    check_compatible("m", Capabilities(), Problem(MIXED, 9))
+    check_compatible("m", Capabilities(), Problem(MIXED, 9, light_iterations=3))
+    check_compatible("m", Capabilities("any"), Problem(MIXED, 9))
+
+
+@pytest.mark.parametrize(
+    ("types", "parameter", "kind"),
+    [({"real"}, "n", "integer"), ({"real", "integer"}, "kind", "categorical"), ({"categorical"}, "x", "real")],
+)
+def test_an_unsearchable_parameter_is_named(types, parameter, kind):
+    with pytest.raises(IncompatibleMethod, match=rf"method 'm' searches .* only, but '{parameter}' is {kind}"):
+        check_compatible("m", Capabilities(types=frozenset(types)), Problem(MIXED, 9))
+
+
+def test_a_two_level_method_needs_two_levels():
+    check_compatible("m", Capabilities("two"), Problem(MIXED, 9, light_iterations=3))
+    with pytest.raises(IncompatibleMethod, match="method 'm' needs a light and a heavy level"):
+        check_compatible("m", Capabilities("two"), Problem(MIXED, 9))
