@@ -237,7 +237,8 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
         If it cannot be read or fails a check.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here, as numpy leaves open what turns out to be no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in KEYS}
     except FileNotFoundError:
         raise
@@ -246,7 +247,7 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
 
     for part, counts in (("train", dataset.train_counts), ("test", dataset.test_counts)):
         x, y = arrays[f"x_{part}"], arrays[f"y_{part}"]
-        if y.shape == (len(y), 1):
+        if y.shape[1:] == (1,):
             y = y[:, 0]
         if x.dtype != np.uint8 or x.shape != (sum(counts), *dataset.image_shape):
             expected = (sum(counts), *dataset.image_shape)
@@ -291,7 +292,7 @@ def _fetch(dataset: Dataset, path: Path) -> None:
         download(dataset.url, dataset.sha256, path)
         return
     with tempfile.TemporaryDirectory(prefix="btao-") as folder:
-        published = Path(folder) / "published"
+        published = Path(folder) / Path(dataset.url).name
         download(dataset.url, dataset.sha256, published)
         arrays = dataset.convert(published)
     try:

@@ -163,10 +163,12 @@ class Live:
         from rich import box
         from rich.table import Table
 
-        table = Table(title=self._title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
-        table.add_column("method")
-        for name in ("seeds", "heavy runs", "light runs", "best so far", "of seed", "time left", "failed"):
-            table.add_column(name, justify="right")
+        table = Table(
+            title=self._title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        )
+        table.add_column("method", no_wrap=True)
+        for name in ("seeds", "heavy", "light", "best so far", "seed", "time left", "failed"):
+            table.add_column(name, justify="right", no_wrap=True)
         rows = self._board.rows()
         for row in rows:
             table.add_row(

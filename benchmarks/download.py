@@ -48,8 +48,10 @@ def download(url: str, sha256: str, path: Path, timeout: float = 10.0) -> None:
                 return
     except urllib.error.URLError as error:
         # The host says no or says nothing: asking again would only keep an offline user waiting.
-        reason = error if isinstance(error, urllib.error.HTTPError) else error.reason
-        raise DownloadError(f"{url} cannot be reached: {reason}") from error
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # it is a response, too
+            raise DownloadError(f"{url} is refused: {error}") from error
+        raise DownloadError(f"{url} cannot be reached: {error.reason}") from error
     except OSError as error:
         raise DownloadError(f"{url} cannot be stored in {path.parent}: {error}") from error
     raise DownloadError(f"{url}: {failure}, {ATTEMPTS} times in a row")

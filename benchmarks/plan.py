@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.command_line import Request, UsageError
-from benchmarks.experiment import DONE, Budget, Experiment, Spec
-from benchmarks.records import CorruptRecord, read_run
+from benchmarks.budget import Budget
+from benchmarks.command_line import Request
+from benchmarks.experiment import Experiment
+from benchmarks.options import UsageError
+from benchmarks.records import CorruptRecord
+from benchmarks.spec import Spec
+from benchmarks.summary import finished
+from benchmarks.worker import Progress
 
 if TYPE_CHECKING:
     from benchmarks.objectives.protocol import DataSource
@@ -18,21 +23,20 @@ if TYPE_CHECKING:
 class Plan:
     """What a request comes to: experiments, seed by seed and in the order of the methods.
 
-    `done` holds the indices of those that an earlier start has finished.
+    `done` says of those that an earlier start has finished where they stand, by index.
     """
 
     request: Request
     experiments: Sequence[Experiment]
-    done: frozenset[int]
+    done: Mapping[int, Progress]
     data: DataSource | None
 
     @property
     def title(self) -> str:
         """What is run, in one line that names the data."""
-        task, budget = self.request.task["name"], self.request.budget
-        units = {"heavy": "heavy runs", "iterations": "iterations", "seconds": "seconds"}
-        limits = " or ".join(f"{budget[name]:g} {unit}" for name, unit in units.items() if name in budget)
-        return f"{task}, scale {self.request.scale}: {limits}; {self.describe_data()}"
+        request = self.request
+        limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
+        return f"{request.task['name']}, scale={request.scale}, {limits}; {self.describe_data()}"
 
     def describe_data(self) -> str:
         """The data set that is really used."""
@@ -65,7 +69,7 @@ def plan(request: Request) -> Plan:
         ]
         for experiment in experiments[: len(methods)]:
             experiment.build()
-        done = frozenset(index for index, experiment in enumerate(experiments) if _is_done(experiment, request))
+        done = finished(experiments, request.out)
     except CorruptRecord as error:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
@@ -75,8 +79,3 @@ def plan(request: Request) -> Plan:
 
 def _method(name: str, settings: dict[str, Any]) -> Spec:
     return Spec(name, settings.pop("_target_"), settings)
-
-
-def _is_done(experiment: Experiment, request: Request) -> bool:
-    run = read_run(experiment.folder(request.out))
-    return run is not None and run.get("status") in DONE

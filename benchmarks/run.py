@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
-from benchmarks import command_line
+from benchmarks.help import help_text
+from benchmarks.options import UsageError
 
 if TYPE_CHECKING:
     from benchmarks.engine import Failure
@@ -23,15 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if {"-h", "--help"} & set(arguments):
-        print(command_line.help_text())
+        print(help_text())
         return 0
     command = shlex.join(["python", "-m", "benchmarks.run", *arguments])
     try:
-        requests = command_line.read(arguments)
-        from benchmarks.plan import plan
-
-        plans = [plan(request) for request in requests]
-    except command_line.UsageError as error:
+        plans = _plans(arguments)
+    except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -54,17 +52,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failures or faults else 0
 
 
+def _plans(arguments: Sequence[str]) -> list[Plan]:
+    """What is to be run, all of it checked."""
+    from benchmarks.command_line import read
+
+    requests = read(arguments)  # first, as it needs no numpy: a mistake shows at once
+    from benchmarks.plan import plan
+
+    return [plan(request) for request in requests]
+
+
 def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     """Run what is not done yet, showing how it goes."""
     from benchmarks.display import open_display
     from benchmarks.engine import run_all
-    from benchmarks.summary import progress
 
-    request, experiments = plan.request, plan.experiments
-    before = progress(experiments, plan.done, request.out)
-    with open_display(
-        request.display, experiments, before, jobs=request.jobs, title=f"{prefix}{plan.title}"
-    ) as display:
+    request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
+    with open_display(request.display, experiments, plan.done, jobs=request.jobs, title=title) as display:
         return run_all(experiments, request.out, jobs=request.jobs, command=command, observer=display, skip=plan.done)
 
 

@@ -54,12 +54,16 @@ class Spec:
     def check(self, given: set[str]) -> None:
         """Refuse parameters that the class does not take; those in `given` the suite passes itself.
 
+        A class that takes any keyword is left to check them when it is built.
+
         Raises
         ------
         ValueError
             Naming the parameter and the nearest right name.
         """
         accepted = inspect.signature(self.resolve()).parameters
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
+            return  # the class checks them itself
         names = [name for name in accepted if name not in given]
         for name in self.parameters:
             if name not in names:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchmarks import records
 from benchmarks.display import number
+from benchmarks.experiment import DONE
 from benchmarks.worker import Progress
 
 if TYPE_CHECKING:
@@ -30,14 +31,15 @@ def trials(experiments: Sequence[Experiment], out: Path) -> DataFrame:
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
 
 
-def progress(experiments: Sequence[Experiment], done: Collection[int], out: Path) -> dict[int, Progress]:
-    """Where the experiments stand that were done before, by index."""
+def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress]:
+    """Where those experiments stand, by index, that an earlier start has finished."""
     standing = {}
-    for index in sorted(done):
-        frame = records.load(experiments[index].folder(out))
-        best = frame.loc[frame["heavy"], "value"].min()
-        heavy = int(frame["heavy"].sum())
-        standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
+    for index, experiment in enumerate(experiments):
+        folder = experiment.folder(out)
+        if (records.read_run(folder) or {}).get("status") in DONE:
+            frame = records.load(folder)
+            best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
+            standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
     return standing
 
 

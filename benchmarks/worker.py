@@ -10,15 +10,18 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from benchmarks.experiment import Budget, Experiment, ExperimentFailed, Spent, run_experiment
+from benchmarks.budget import Budget, Spent
+from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.records import ERROR, Row
 
 OUTPUT = "output.txt"  # in the folder of a run: what libraries printed while it ran, if anything
+INTERVAL = 0.05  # seconds between two messages of progress
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -130,13 +133,16 @@ def _work(connection: Connection) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
         experiment, out, command = connection.recv()
-        connection.send(_run(experiment, out, command, _Reporter(connection, experiment.budget)))
+        connection.send(_run(experiment, out, command, Reporter(connection, experiment.budget)))
 
 
-def _run(experiment: Experiment, out: Path, command: str, reporter: _Reporter) -> Ended:
+def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) -> Ended:
     try:
         with _output_to(experiment.folder(out) / OUTPUT):
-            run_experiment(experiment, out, command=command, on_trial=reporter)
+            try:
+                run_experiment(experiment, out, command=command, on_trial=reporter)
+            finally:
+                reporter.send()
     except ExperimentFailed as error:
         return Ended(_line(str(error)), error.folder / ERROR)
     except Exception as error:  # such as a damaged or locked record, which is left as it is
@@ -172,8 +178,11 @@ def _output_to(path: Path) -> Iterator[None]:
                 path.unlink()
 
 
-class _Reporter:
-    """Turns rows into progress and sends it to the parent."""
+class Reporter:
+    """Turns rows into progress and sends it to the parent, often enough for an eye and no more.
+
+    Waking the parent for every row would cost short trials more than their recording does.
+    """
 
     def __init__(self, connection: Connection, budget: Budget) -> None:
         self._connection = connection
@@ -181,15 +190,22 @@ class _Reporter:
         self._spent = Spent()
         self._light = 0
         self._best = math.inf
+        self._sent = -math.inf
 
     def __call__(self, row: Row) -> None:
         self._spent.add(row)
         self._light += not row.heavy
         if row.heavy and row.value is not None:
             self._best = min(self._best, row.value)
-        progress = Progress(self._spent.heavy, self._light, self._best, spent_share(self._budget, self._spent))
+        if time.monotonic() - self._sent >= INTERVAL:
+            self.send()
+
+    def send(self) -> None:
+        """Send where the experiment stands now."""
+        self._sent = time.monotonic()
+        share = spent_share(self._budget, self._spent)
         try:
-            self._connection.send(progress)
+            self._connection.send(Progress(self._spent.heavy, self._light, self._best, share))
         except BrokenPipeError:  # the parent is gone; that is no failure of the experiment
             os._exit(1)
 

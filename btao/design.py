@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.random import BitGenerator, Generator, SeedSequence
 from numpy.typing import NDArray
 
+N_DESIGNS = 50
+
 Seed = int | SeedSequence | BitGenerator | Generator
-
-
-def latin_hypercube(n: int, dim: int, seed: Seed) -> NDArray[np.float64]:
-    """A Latin hypercube: in every column, each of n equal intervals holds exactly one point.
-
-    Parameters
-    ----------
-    n : int
-        Number of points, at least 1.
-    dim : int
-        Number of columns, at least 1.
-    seed : int, SeedSequence, BitGenerator or Generator
-        As for `numpy.random.default_rng`; a Generator is advanced.
-
-    Returns
-    -------
-    (n, dim) array in [0, 1)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a count is no integer or below 1, or `seed` is none of the above.
-    """
-    return _nested(_count("n", n), 1, _count("dim", dim), _generator(seed))
 
 
 def nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> NDArray[np.float64]:
@@ -64,6 +44,28 @@ def nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> ND
     """
     counts = _count("n_heavy", n_heavy), _count("ratio", ratio), _count("dim", dim)
     return _nested(*counts, _generator(seed))
+
+
+def maximin_nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> NDArray[np.float64]:
+    """The best spread of `N_DESIGNS` random nested Latin hypercubes.
+
+    A random Latin hypercube may put two points side by side, or all on a diagonal. Of several, this takes
+    the one whose smallest distance between points is largest (Johnson, Moore and Ylvisaker, 1990), the
+    smaller of the two levels' distances, each in units of count^(-1/dim), deciding. Parameters,
+    returns and errors are those of `nested_latin_hypercube`; with `ratio` 1 it is a Latin hypercube.
+    """
+    counts = _count("n_heavy", n_heavy), _count("ratio", ratio), _count("dim", dim)
+    rng = _generator(seed)
+    return max((_nested(*counts, rng) for _ in range(N_DESIGNS)), key=lambda design: _spread(design, counts[0]))
+
+
+def _spread(design: NDArray[np.float64], n_heavy: int) -> float:
+    """The smaller of the two levels' scaled minimum distances; of one point it is infinite."""
+    squared = ((design[:, None, :] - design[None, :, :]) ** 2).sum(axis=2)
+    np.fill_diagonal(squared, np.inf)
+    n, dim = design.shape
+    light = math.sqrt(squared.min()) * n ** (1 / dim)
+    return min(light, math.sqrt(squared[:n_heavy, :n_heavy].min()) * n_heavy ** (1 / dim))
 
 
 def _nested(n_heavy: int, ratio: int, dim: int, rng: Generator) -> NDArray[np.float64]:

@@ -33,13 +33,15 @@ from btao.space import Space
 JITTER = 1e-10
 # Two points nearer than this are one point (METHOD item 13).
 SAME_POINT = 1e-9
+# Larger values are refused: their squares would leave the range of double precision.
+LARGEST_VALUE = 1e100
 
 LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
 # Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
-LOG_PHI_PRIOR_MEAN = np.log(3.0)
-LOG_PHI_PRIOR_STD = 1.5
+LOG_PHI_PRIOR_MEAN = 0.0
+LOG_PHI_PRIOR_STD = 2.0
 # Starts of the search for ln phi besides the warm one, as offsets from the prior's mean.
-START_OFFSETS = (0.0, 2.0)
+START_OFFSETS = (0.0,)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,18 @@ class Kernel:
 
     def same(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Which points (n, dim) and (m, dim) are the same one, as a boolean array (n, m)."""
-        squared = self.squared_differences(self.features(X), self.features(Y))
-        return squared.sum(axis=0) <= SAME_POINT**2
+        return self._squared_distances(X, Y) <= SAME_POINT**2
+
+    def first(self, X: np.ndarray) -> np.ndarray:
+        """For each of n points the index of the first that is the same one, (n,)."""
+        return self.same(X, X).argmax(axis=1)
+
+    def distance(self, X: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Distance from each of n points to the nearest of the known ones, (n,)."""
+        return np.sqrt(self._squared_distances(X, known).min(axis=1))
+
+    def _squared_distances(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return self.squared_differences(self.features(X), self.features(Y)).sum(axis=0)
 
 
 @dataclass(frozen=True)
@@ -233,15 +245,20 @@ class GaussianProcess:
         Raises
         ------
         ValueError
-            If X or y is empty, not finite, of the wrong shape or outside the unit cube.
+            If X or y is empty, not finite, of the wrong shape or outside the unit cube, a value
+            exceeds 1e100 in size, or `start` is not of its shape, finite, or missing with `fixed`.
         """
         X, y = check_data(X, y, "X", "y", self.space)
         kernel = Kernel(X.shape[1], self.space)
+        if start is not None or fixed:
+            start = np.asarray(start, dtype=float)
+            if start.shape != (kernel.dim,) or not np.isfinite(start).all():
+                raise ValueError(f"start must be {kernel.dim} finite values of ln phi, got {start.tolist()}")
         X, y = merge_duplicates(kernel, X, y)
         pairs = Pairs.of(kernel, X)
         floor = variance_floor(y)
         if fixed:
-            log_phi = np.asarray(start, dtype=float)
+            log_phi = start
         else:
             log_phi = _search_log_phi(pairs, y, floor, start)
         _, _, mean, variance = profile_log_likelihood(log_phi, pairs, y, floor)
@@ -264,13 +281,35 @@ class GaussianProcess:
         return mean, np.sqrt(variance)
 
     def extend(self, x, y: float) -> GaussianProcess:
-        """A copy conditioned on one more value y at x (dim,), hyperparameters kept, in n^2 operations."""
+        """A copy conditioned on one more value y at x (dim,), hyperparameters kept, in n^2 operations.
+
+        Raises
+        ------
+        RuntimeError
+            Before `fit`.
+        ValueError
+            If x or y is not as in `fit`, or x is a point of the data already.
+        """
         if self.posterior_ is None:
             raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
-        x = check_points(np.atleast_2d(x), "x", self.posterior_.kernel.dim)[0]
+        kernel = self.posterior_.kernel
+        X, values = check_data(check_points(np.atleast_2d(x), "x", kernel.dim), np.atleast_1d(y), "x", "y", self.space)
+        if kernel.same(X, self.posterior_.points).any():
+            raise ValueError(f"x is a point of the data already, {X[0].tolist()}: fit again, which averages")
         extended = copy(self)
-        extended.posterior_ = self.posterior_.extend(x, float(y))
+        extended.posterior_ = self.posterior_.extend(X[0], float(values[0]))
         return extended
+
+    def believe(self, X: np.ndarray) -> GaussianProcess:
+        """A copy told its own mean at each of X (m, dim) in turn, as if those runs were done.
+
+        Stands in for runs under way: it takes their uncertainty away and moves no mean.
+        """
+        model = self
+        for x in X:
+            mean, _ = model.posterior_.moments(x[None, :])
+            model = model.extend(x, float(mean[0]))
+        return model
 
 
 def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarray:
@@ -283,7 +322,7 @@ def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarr
 
     starts = [np.full(dim, LOG_PHI_PRIOR_MEAN + offset) for offset in START_OFFSETS]
     if warm is not None:
-        starts.insert(0, np.clip(np.asarray(warm, dtype=float), *LOG_PHI_BOUNDS))
+        starts.insert(0, np.clip(warm, *LOG_PHI_BOUNDS))
     return best_minimum(negative, starts, [LOG_PHI_BOUNDS] * dim)
 
 
@@ -304,13 +343,12 @@ def log_phi_prior(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
 
 def variance_floor(y: np.ndarray) -> float:
     """The smallest sigma^2 for data y: keeps constant data from a zero variance (METHOD item 5)."""
-    return (1e-8 * (np.abs(y).max() or 1.0)) ** 2
+    return max((1e-8 * (np.abs(y).max() or 1.0)) ** 2, np.finfo(float).tiny)
 
 
 def merge_duplicates(kernel: Kernel, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, dim) without repeats, in order of first occurrence, with the mean of the values of each."""
-    same = kernel.same(X, X)
-    first = same.argmax(axis=1)
+    first = kernel.first(X)
     if np.array_equal(first, np.arange(len(y))):
         return X, y
     kept = np.unique(first)
@@ -330,7 +368,7 @@ def check_points(X, name: str, dim: int | None) -> np.ndarray:
 
 
 def check_data(X, y, X_name: str, y_name: str, space: Space | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, dim) and finite values (n,) with n >= 1, or ValueError."""
+    """Points (n, dim) and finite values (n,), at most 1e100 in size, with n >= 1, or ValueError."""
     X = check_points(X, X_name, None if space is None else space.dim)
     y = np.asarray(y, dtype=float)
     if y.shape != (len(X),):
@@ -340,4 +378,7 @@ def check_data(X, y, X_name: str, y_name: str, space: Space | None = None) -> tu
     if not np.isfinite(y).all():
         bad = np.flatnonzero(~np.isfinite(y))[0]
         raise ValueError(f"{y_name} must be finite; entry {bad} is {y[bad]} (leave failed trials out)")
+    if np.abs(y).max() > LARGEST_VALUE:
+        bad = np.abs(y).argmax()
+        raise ValueError(f"{y_name} must not exceed {LARGEST_VALUE:g} in size; entry {bad} is {y[bad]}")
     return X, y

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from btao.acquisition import beta, maximise, upper_confidence_bound
-from btao.design import nested_latin_hypercube
+from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.space import Space
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, check_bounds
@@ -31,8 +31,8 @@ class BTAO:
     """Minimise an expensive function with the help of a cheap approximation of it.
 
     Many light training runs and a few heavy ones, tied by a truncated additive Gaussian-process
-    model. The start is a nested Latin hypercube: all its points are trained lightly, the nested
-    ones heavily. Then each iteration makes `light_per_heavy` light runs and one heavy run.
+    model. The start is a well spread nested Latin hypercube: all its points are trained lightly, the
+    nested ones heavily. Then each iteration makes `light_per_heavy` light runs and one heavy run.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ class BTAO:
         rng = np.random.default_rng([self.seed, len(self._trials)])
         if not self._select("light", "ok"):
             # Nothing to model yet: as far as possible from all that was tried.
-            return maximise(lambda X: self._distance(X, known), self.space, known, known[:0], rng)
+            return maximise(lambda X: self._kernel.distance(X, known), self.space, known, known[:0], rng)
         if last and self.candidates == "joint" and self._select("heavy", "ok"):
             acquisition, best = self._heavy_acquisition(), self._best_points("heavy")
         else:
@@ -319,19 +319,18 @@ class BTAO:
 
     def _initial_design(self) -> np.ndarray:
         """The nested design, its heavy points first, without points that round alike."""
-        design = nested_latin_hypercube(
+        design = maximin_nested_latin_hypercube(
             self.n_init, self.light_per_heavy, self.space.dim, np.random.default_rng([self.seed])
         )
         design = self.space.snap(design)
-        first = self._kernel.same(design, design).argmax(axis=1)
-        return design[first == np.arange(len(design))]
+        return design[self._kernel.first(design) == np.arange(len(design))]
 
     # ---------------------------------------------------------------- acquisitions
 
     def _light_acquisition(self):
         model = self._light_model(commit=True)
         weight = self._beta(len(model.posterior_.values))
-        posterior = self._believe_light(model).posterior_
+        posterior = model.believe(self._points(self._select("light", "pending"))).posterior_
 
         def acquisition(X: np.ndarray) -> np.ndarray:
             mean, variance = posterior.moments(X)
@@ -351,10 +350,6 @@ class BTAO:
 
     def _beta(self, n: int) -> float:
         return beta(n, self.space.dim, self.square_root_beta)
-
-    def _distance(self, X: np.ndarray, known: np.ndarray) -> np.ndarray:
-        features = self._kernel.features
-        return self._kernel.squared_differences(features(X), features(known)).sum(axis=0).min(axis=1)
 
     def _best_points(self, level: str) -> np.ndarray:
         return self._points(sorted(self._select(level, "ok"), key=lambda trial: trial.value)[:N_BEST])
@@ -402,22 +397,11 @@ class BTAO:
             self._warm_heavy = (self._n_told, model.hyperparameters_)
         return model
 
-    def _believe_light(self, model: GaussianProcess) -> GaussianProcess:
-        """The light process with the light trials under way taken at their predicted means."""
-        for trial in self._select("light", "pending"):
-            mean, _ = model.posterior_.moments(trial.point[None, :])
-            model = model.extend(trial.point, float(mean[0]))
-        return model
-
     def _with_pending(self, model: TruncatedAdditiveModel) -> TruncatedAdditiveModel:
         """The model with all trials under way taken at their predicted means."""
-        light = self._believe_light(model.light_)
-        if light is not model.light_:
-            model = model.with_light(light)
-        for trial in self._select("heavy", "pending"):
-            y_light, _ = light.posterior_.moments(trial.point[None, :])
-            model = model.believe(trial.point, float(y_light[0]))
-        return model
+        return model.believe(
+            self._points(self._select("light", "pending")), self._points(self._select("heavy", "pending"))
+        )
 
     # ---------------------------------------------------------------- trials
 

@@ -373,7 +373,7 @@ class Space:
         self.continuous.flags.writeable = False
         self.groups.flags.writeable = False
         self._discrete = [(j, kind) for j, kind in enumerate(kinds) if not isinstance(kind, Real)]
-        self._has_categorical = any(isinstance(kind, Categorical) for kind in kinds)
+        self._categorical = [(j, kind) for j, kind in enumerate(kinds) if isinstance(kind, Categorical)]
 
     def to_unit(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """The point of the unit cube that stands for a configuration.
@@ -491,13 +491,13 @@ class Space:
             If the shape is wrong or a coordinate is nan.
         """
         points = self.snap(U)
-        if not self._has_categorical:
+        if not self._categorical:
             return points
-        columns = [
-            parameter.one_hot(points[:, j]) if isinstance(parameter, Categorical) else points[:, j, None]
-            for j, parameter in enumerate(self.parameters.values())
-        ]
-        return np.concatenate(columns, axis=1)
+        features = points[:, self.groups]
+        for j, parameter in self._categorical:
+            first = np.searchsorted(self.groups, j)
+            features[:, first : first + parameter.size] = parameter.one_hot(points[:, j])
+        return features
 
     def to_dict(self) -> dict[str, Any]:
         """The space as JSON-able data. A list carries the order, which sorted keys would lose."""

@@ -29,6 +29,7 @@ from scipy.linalg.lapack import dpotrs
 
 from btao.gp import (
     JITTER,
+    LARGEST_VALUE,
     LOG_PHI_BOUNDS,
     LOG_PHI_PRIOR_MEAN,
     GaussianProcess,
@@ -52,6 +53,8 @@ LOG_STD_PRIOR_STD = 2.0
 # this share of the spread of the outputs.
 EXPECTED_STD_SHARE = 0.3
 BOX_POINTS = 256
+# A light value below this share of the common scale is taken as 0: rho = y_h / y_l would run away.
+NEGLIGIBLE = 1e-12
 
 
 class TruncationWarning(UserWarning):
@@ -151,20 +154,24 @@ class TruncatedAdditiveModel:
         ------
         ValueError
             If data are empty, not finite, of the wrong shape or outside the unit cube, or a heavy
-            point has no light value.
+            point has no light value, or `start` is of another dimension, or missing with `fixed`.
         """
         X_light, y_light = check_data(X_light, y_light, "X_light", "y_light", self.space)
         X_heavy, y_heavy = check_data(X_heavy, y_heavy, "X_heavy", "y_heavy", self.space)
         if X_light.shape[1] != X_heavy.shape[1]:
             raise ValueError(f"X_light has {X_light.shape[1]} columns but X_heavy has {X_heavy.shape[1]}")
         kernel = Kernel(X_light.shape[1], self.space)
+        if (fixed or start is not None) and len(getattr(start, "log_phi", ())) != kernel.dim:
+            raise ValueError(f"start must be HeavyHyperparameters with {kernel.dim} values of ln phi, got {start!r}")
         self.scale_ = common_scale(y_light, y_heavy)
         X_light, y_light = merge_duplicates(kernel, X_light, y_light)
         X_heavy, y_heavy = merge_duplicates(kernel, X_heavy, y_heavy)
         self.light_ = light or GaussianProcess(self.space).fit(X_light, y_light)
         paired = self._light_values(kernel, X_heavy, X_light, y_light)
+        paired = np.where(np.abs(paired) > NEGLIGIBLE * self.scale_, paired, 0.0)
 
-        rho_interval, *self.delta_bounds_ = feasible_rho(paired, y_heavy, *self.delta_bounds, self.rho_bounds)
+        rho_interval, lower, upper = feasible_rho(paired, y_heavy, *self.delta_bounds, self.rho_bounds)
+        self.delta_bounds_ = (lower, upper)
         self._warn_if_widened(rho_interval[0], paired, y_heavy)
         paired, y_heavy = paired / self.scale_, y_heavy / self.scale_
         lower, upper = self._bounds = tuple(bound / self.scale_ for bound in self.delta_bounds_)
@@ -199,8 +206,8 @@ class TruncatedAdditiveModel:
         """
         if self.delta_ is None:
             raise RuntimeError("this TruncatedAdditiveModel has no data yet: call fit first")
+        X = check_points(X, "X", self.delta_.kernel.dim)
         if y_light is None:
-            X = check_points(X, "X", self.delta_.kernel.dim)
             mean, variance = self.moments(X)
         else:
             X, y_light = check_data(X, y_light, "X", "y_light", self.space)
@@ -219,21 +226,19 @@ class TruncatedAdditiveModel:
         mean = self.rho_ * light_mean + delta_mean * self.scale_
         return mean, self.rho_**2 * light_variance + delta_variance * self.scale_**2
 
-    def believe(self, x: np.ndarray, y_light: float) -> TruncatedAdditiveModel:
-        """A copy told the mean prediction of delta at x (dim,), as if that heavy run were done.
+    def believe(self, X_light: np.ndarray, X_heavy: np.ndarray) -> TruncatedAdditiveModel:
+        """A copy told its own means at runs under way, light (m, dim) and heavy (k, dim) ones.
 
-        Stands in for a heavy run that is under way; hyperparameters are kept.
+        Hyperparameters are kept.
         """
-        mean, _ = self.moments(x[None, :], np.array([y_light]))
         believed = copy(self)
-        believed.delta_ = self.delta_.extend(x, (float(mean[0]) - self.rho_ * y_light) / self.scale_)
+        believed.light_ = self.light_.believe(X_light)
+        for x in X_heavy:
+            light_mean, _ = believed.light_.posterior_.moments(x[None, :])
+            mean, _ = believed.moments(x[None, :], light_mean)
+            delta = (mean[0] - self.rho_ * light_mean[0]) / self.scale_
+            believed.delta_ = believed.delta_.extend(x, float(delta))
         return believed
-
-    def with_light(self, light: GaussianProcess) -> TruncatedAdditiveModel:
-        """A copy with another process of the light response."""
-        replaced = copy(self)
-        replaced.light_ = light
-        return replaced
 
     def _light_values(self, kernel: Kernel, X_heavy, X_light, y_light) -> np.ndarray:
         same = kernel.same(X_heavy, X_light)
@@ -247,6 +252,8 @@ class TruncatedAdditiveModel:
         return y_light[same.argmax(axis=1)]
 
     def _warn_if_widened(self, rho: float, y_light: np.ndarray, y_heavy: np.ndarray) -> None:
+        if self.delta_bounds_ == self.delta_bounds:
+            return
         delta = y_heavy - rho * y_light
         sides = zip(("lower", "upper"), self.delta_bounds, self.delta_bounds_, (delta.argmin(), delta.argmax()))
         for name, given, widened, row in sides:
@@ -275,7 +282,10 @@ class _HeavyPart:
         # Centre mu on the residuals that the prior's own rho leaves.
         start[0] = np.mean(self.y_heavy - self.rho(start) * self.y_light)
         starts = [start] if warm is None else [warm.to_array(), start]
-        bounds = [(None, None), LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * dim]
+        # Outside the bounds on delta a small sigma makes the quadratic form and ln P huge and nearly
+        # equal: their difference, the likelihood, would be rounding.
+        within = tuple(bound if math.isfinite(bound) else None for bound in (self.lower, self.upper))
+        bounds = [within, LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * dim]
 
         def negative(theta: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = self.log_posterior(theta)
@@ -354,21 +364,8 @@ def feasible_rho(
     low, high = _rho_interval(y_light, y_heavy, lower, upper, rho_bounds)
     if low <= high:
         return (low, high), lower, upper
-    from scipy.optimize import linprog
-
-    # Least t1 + t2 with lower - t1 <= y_h - rho y_l <= upper + t2 over (rho, t1, t2).
-    rows, limits = [], []
-    if math.isfinite(upper):
-        rows.append(np.column_stack([-y_light, np.zeros_like(y_light), -np.ones_like(y_light)]))
-        limits.append(upper - y_heavy)
-    if math.isfinite(lower):
-        rows.append(np.column_stack([y_light, -np.ones_like(y_light), np.zeros_like(y_light)]))
-        limits.append(y_heavy - lower)
-    box = [tuple(bound if math.isfinite(bound) else None for bound in rho_bounds), (0, None), (0, None)]
-    result = linprog([0.0, 1.0, 1.0], A_ub=np.vstack(rows), b_ub=np.concatenate(limits), bounds=box)
-    rho = float(min(max(result.x[0], rho_bounds[0]), rho_bounds[1]))
+    rho = _least_breaking_rho(y_light, y_heavy, lower, upper, rho_bounds)
     delta = y_heavy - rho * y_light
-    # From the residuals themselves, not from the solver's t: the observation sits exactly on its bound.
     return (rho, rho), min(lower, float(delta.min())), max(upper, float(delta.max()))
 
 
@@ -380,18 +377,36 @@ def _rho_interval(y_light, y_heavy, lower, upper, rho_bounds) -> tuple[float, fl
     y_light, y_heavy = y_light[~zero], y_heavy[~zero]
     if len(y_light) == 0:
         return low, high
-    at_lower, at_upper = (y_heavy - lower) / y_light, (y_heavy - upper) / y_light
+    with np.errstate(over="ignore"):
+        at_lower, at_upper = (y_heavy - lower) / y_light, (y_heavy - upper) / y_light
     return (
         max(low, float(np.minimum(at_lower, at_upper).max())),
         min(high, float(np.maximum(at_lower, at_upper).min())),
     )
 
 
+def _least_breaking_rho(y_light, y_heavy, lower, upper, rho_bounds) -> float:
+    """The rho that breaks the bounds on delta by the smallest total amount.
+
+    max(lower - min delta, 0) + max(max delta - upper, 0) is convex and piecewise linear in rho: it is
+    least where two delta_i are equal or one is at its bound, or at a bound of rho.
+    """
+    first, second = np.tril_indices(len(y_light), -1)
+    rise = np.concatenate([y_heavy[first] - y_heavy[second], y_heavy - lower, y_heavy - upper])
+    run = np.concatenate([y_light[first] - y_light[second], y_light, y_light])
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        rho = np.clip(np.concatenate([rise / run, [1.0], rho_bounds]), *rho_bounds)
+    rho = rho[np.isfinite(rho)]
+    delta = y_heavy - rho[:, None] * y_light
+    broken = np.maximum(lower - delta.min(axis=1), 0.0) + np.maximum(delta.max(axis=1) - upper, 0.0)
+    return float(rho[broken.argmin()])
+
+
 def common_scale(y_light: np.ndarray, y_heavy: np.ndarray) -> float:
     """The one factor for both outputs: their joint spread, or their size where there is no spread."""
     both = np.concatenate([y_light, y_heavy])
     for scale in (both.std(), np.abs(both).max()):
-        if scale > 1e-12 * np.abs(both).max():
+        if scale > max(1e-12 * np.abs(both).max(), 1 / LARGEST_VALUE):
             return float(scale)
     return 1.0
 

@@ -21,7 +21,7 @@ suitable() {
 }
 
 # Prints the interpreter itself, also when called through an environment or a shim.
-base() { "$1" -I -c 'import os, sys; print(os.path.realpath(sys._base_executable))'; }
+base() { "$1" -I -c 'import sys; print(sys._base_executable)'; }
 
 find_python() {
     local candidate
@@ -39,7 +39,8 @@ find_python() {
     die "found no Python 3.11, 3.12 or 3.13 with venv and ensurepip (Debian: python3-venv); name one with PYTHON="
 }
 
-same_python() { [[ -z ${PYTHON:-} || $(base "$venv/bin/python") == "$(find_python)" ]]; }
+# Without PYTHON an environment stays on the interpreter it was made with.
+same_python() { [[ -z ${PYTHON:-} || $(base "$venv/bin/python") -ef $python ]]; }
 finished() { [[ -f $made_from ]] && suitable "$venv/bin/python" && same_python; }
 up_to_date() { finished && wanted | cmp -s - "$made_from"; }
 
@@ -63,6 +64,9 @@ install() {
         --no-deps "$@" </dev/null
 }
 
+if [[ -n ${PYTHON:-} ]]; then
+    python=$(find_python)
+fi
 up_to_date && exit 0
 
 # One set-up at a time; a second call waits, and then mostly finds nothing left to do.
@@ -77,7 +81,7 @@ if finished; then
     say "bringing $venv up to date"
     rm "$made_from"
 else
-    python=$(find_python)
+    python=${python:-$(find_python)}
     say "making $venv with $("$python" -V)"
     rm -rf "$venv"
     "$python" -m venv "$venv"

@@ -80,7 +80,8 @@ class SVM:
         from sklearn.svm import SVC
 
         images, config = self._images, self.space.validate(config)
-        machine = SVC(kernel="rbf", C=config["C"], gamma=config["gamma"], max_iter=level.iterations)
+        # Training has no randomness, but without a seed SVC would draw one from numpy's global state.
+        machine = SVC(C=config["C"], gamma=config["gamma"], kernel="rbf", max_iter=level.iterations, random_state=0)
         with warnings.catch_warnings():
             # Ending at the limit is what a level means.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -5,9 +5,10 @@ from math import floor
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from scipy.stats import kstest
 
-from btao.design import latin_hypercube, nested_latin_hypercube
+from btao.design import maximin_nested_latin_hypercube, nested_latin_hypercube
 
 
 def is_latin(points):
@@ -70,8 +71,30 @@ def test_every_level_of_a_block_can_be_heavy_and_columns_are_independent():
 
 
 def test_ratio_one_is_an_ordinary_latin_hypercube():
-    assert is_latin(latin_hypercube(7, 3, 5))
-    assert np.array_equal(latin_hypercube(7, 3, 5), nested_latin_hypercube(7, 1, 3, 5))
+    assert is_latin(nested_latin_hypercube(7, 1, 3, 5))
+
+
+def smallest_distance(points):
+    return pdist(points).min() if len(points) > 1 else np.inf
+
+
+def test_the_maximin_design_is_latin_at_both_levels_and_better_spread():
+    for m, s, dim, seed in random_shapes()[:40]:
+        design = maximin_nested_latin_hypercube(m, s, dim, seed)
+        assert design.shape == (m * s, dim)
+        assert is_latin(design) and is_latin(design[:m])
+    spread = np.array([smallest_distance(maximin_nested_latin_hypercube(5, 2, 2, seed)) for seed in range(30)])
+    plain = np.array([smallest_distance(nested_latin_hypercube(5, 2, 2, seed)) for seed in range(30)])
+    assert spread.mean() > 1.3 * plain.mean()
+    assert spread.min() > plain.min()
+
+
+def test_the_maximin_design_of_one_point_and_its_seeds():
+    assert maximin_nested_latin_hypercube(1, 1, 3, 0).shape == (1, 3)
+    first, again, other = (maximin_nested_latin_hypercube(4, 2, 3, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    with pytest.raises(ValueError, match="^ratio must be at least 1"):
+        maximin_nested_latin_hypercube(4, 0, 3, 0)
 
 
 def test_seeds():
@@ -85,7 +108,7 @@ def test_seeds():
 def test_a_generator_is_advanced_and_the_global_state_is_left_alone():
     rng = np.random.default_rng(3)
     before = np.random.get_state()[1].tobytes()  # noqa: NPY002
-    assert not np.array_equal(latin_hypercube(4, 2, rng), latin_hypercube(4, 2, rng))
+    assert not np.array_equal(nested_latin_hypercube(4, 1, 2, rng), nested_latin_hypercube(4, 1, 2, rng))
     assert np.random.get_state()[1].tobytes() == before  # noqa: NPY002
 
 
@@ -101,15 +124,9 @@ def test_bad_counts_are_named(position, value, error):
         nested_latin_hypercube(*arguments, seed=0)
 
 
-@pytest.mark.parametrize(("arguments", "name"), [((0, 2), "n"), ((3, 0), "dim")])
-def test_bad_counts_of_the_plain_design(arguments, name):
-    with pytest.raises(ValueError, match=f"^{name} must be at least 1"):
-        latin_hypercube(*arguments, seed=0)
-
-
 @pytest.mark.parametrize(
     ("seed", "error"), [(None, TypeError), (True, TypeError), (-1, ValueError), (1.5, TypeError), ("0", TypeError)]
 )
 def test_bad_seeds_are_named(seed, error):
     with pytest.raises(error, match=r"seed must be .*got"):
-        latin_hypercube(3, 2, seed)
+        nested_latin_hypercube(3, 1, 2, seed)

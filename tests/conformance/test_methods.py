@@ -33,18 +33,32 @@ PROBLEMS = {
     "mixed": Problem(MIXED, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "bounded": Problem(PLANE, heavy_iterations=27, light_iterations=1, delta_bounds=(-1.0, 0.5), rho_bounds=(0.0, 2.0)),
     "one level": Problem(PLANE, heavy_iterations=9),
+    "finite": Problem(Space({"kind": Categorical(("a", "b", "c"))}), heavy_iterations=9, light_iterations=3),
 }
-PAIRS = [(name, problem) for name in METHODS for problem in PROBLEMS]
+
+
+def resolve(name):
+    """The class of a method and its parameters."""
+    parameters = {key: value for key, value in METHODS[name].items() if key not in ("_target_", "description")}
+    return pkgutil.resolve_name(METHODS[name]["_target_"]), parameters
+
+
+def compatible(name, problem):
+    try:
+        check_compatible(name, resolve(name)[0].capabilities, PROBLEMS[problem])
+    except IncompatibleMethod:
+        return False
+    return True
+
+
+PAIRS = [
+    (name, problem) for name in METHODS for problem in PROBLEMS if problem != "finite" and compatible(name, problem)
+]
 every_method = pytest.mark.parametrize(("name", "problem"), PAIRS, ids=[f"{m}-{p}" for m, p in PAIRS])
 
 
 def make(name, problem, seed=0):
-    parameters = {key: value for key, value in METHODS[name].items() if key not in ("_target_", "description")}
-    cls = pkgutil.resolve_name(METHODS[name]["_target_"])
-    try:
-        check_compatible(name, cls.capabilities, PROBLEMS[problem])
-    except IncompatibleMethod as reason:
-        pytest.skip(str(reason))
+    cls, parameters = resolve(name)
     return cls(problem=PROBLEMS[problem], seed=seed, **parameters)
 
 
@@ -201,18 +215,10 @@ def test_global_randomness_is_neither_used_nor_changed(name, problem):
     assert trials == run(name, problem)[:8]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name in METHODS if compatible(name, "finite")])
 def test_a_finite_space_is_searched_without_an_error(name):
     """Three configurations: a method repeats them, or says that it is exhausted."""
-    space = Space({"kind": Categorical(("a", "b", "c"))})
-    cls = pkgutil.resolve_name(METHODS[name]["_target_"])
-    parameters = {key: value for key, value in METHODS[name].items() if key not in ("_target_", "description")}
-    problem = Problem(space, heavy_iterations=9, light_iterations=3)
-    try:
-        check_compatible(name, cls.capabilities, problem)
-    except IncompatibleMethod as reason:
-        pytest.skip(str(reason))
-    method = cls(problem=problem, seed=0, **parameters)
+    method = make(name, "finite")
     seen = set()
     try:
         for _ in range(16):

@@ -1,0 +1,123 @@
+"""GP-BO: Bayesian optimisation with one Gaussian process and UCB (paper Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
+from btao.acquisition import beta, maximise, upper_confidence_bound
+from btao.design import maximin_nested_latin_hypercube
+from btao.gp import GaussianProcess, Kernel
+
+# How many of the best points have their neighbourhoods searched, as in BTAO.
+N_BEST = 3
+
+
+class GPBO:
+    """The paper's Algorithm 1, with the Gaussian process and the acquisition search of BTAO.
+
+    Heavy runs only. The start is a Latin hypercube; then each trial maximises UCB. A failed
+    configuration counts as the worst value seen; pending ones are taken at their predicted means.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        At least 0.
+    n_init : int, optional
+        Configurations of the start, at least 1; default: number of parameters + 2, as many as
+        BTAO's heavy ones.
+    square_root_beta : bool
+        Weigh the standard deviation by the square root of 0.2 d ln(2n), as BTAO's option does.
+
+    Raises
+    ------
+    ValueError
+        If `seed` or `n_init` is no integer of at least 0 or 1.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
+
+    def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+        if n_init is not None and (isinstance(n_init, bool) or not isinstance(n_init, int) or n_init < 1):
+            raise ValueError(f"n_init must be null or an integer of at least 1, got {n_init!r}")
+        self._problem = problem
+        self._space = problem.space
+        self._kernel = Kernel(problem.space.dim, problem.space)
+        self._seed = seed
+        self._square_root_beta = square_root_beta
+        self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
+        self._points: list[np.ndarray] = []
+        self._trials: list[Trial] = []
+        self._told: dict[int, Measurement] = {}
+        self._warm: np.ndarray | None = None
+
+    def ask(self) -> Trial:
+        """The next trial; any number of them may be pending.
+
+        Raises
+        ------
+        SearchExhausted
+            When every configuration of a finite space was tried.
+        """
+        number = len(self._trials)
+        point = self._design[number] if number < len(self._design) else self._propose()
+        trial = Trial(number, self._space.from_unit(point), heavy=True, budget=self._problem.heavy_iterations)
+        self._points.append(point)
+        self._trials.append(trial)
+        return trial
+
+    def tell(self, trial: Trial, measurement: Measurement) -> None:
+        """Take a trial back.
+
+        Raises
+        ------
+        ValueError
+            If the trial was not asked for, or was told before.
+        """
+        if not 0 <= trial.number < len(self._trials) or self._trials[trial.number] != trial:
+            raise ValueError(f"trial {trial.number} is not pending: it was never asked for")
+        if trial.number in self._told:
+            raise ValueError(f"trial {trial.number} is not pending: it was told before")
+        self._told[trial.number] = measurement
+
+    def _propose(self) -> np.ndarray:
+        known = np.array(self._points)
+        rng = np.random.default_rng([self._seed, len(self._trials)])
+        values = {number: told.value for number, told in self._told.items() if not told.failed}
+        if values:
+            best = known[sorted(values, key=lambda number: (values[number], number))[:N_BEST]]
+            point = maximise(self._acquisition(known, values), self._space, known, best, rng)
+        else:
+            # Nothing to model yet: as far as possible from all that was tried.
+            point = maximise(lambda X: self._kernel.distance(X, known), self._space, known, known[:0], rng)
+        if point is None:
+            raise SearchExhausted(f"all {self._space.size} configurations of the space have been tried")
+        return point
+
+    def _acquisition(self, known: np.ndarray, values: dict[int, float]):
+        worst = max(values.values())
+        told = sorted(self._told)
+        model = GaussianProcess(self._space).fit(
+            known[told], [values.get(number, worst) for number in told], start=self._warm
+        )
+        self._warm = model.log_phi_
+        weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
+        pending = known[[number for number in range(len(known)) if number not in self._told]]
+        posterior = model.believe(pending).posterior_
+
+        def acquisition(X: np.ndarray) -> np.ndarray:
+            mean, variance = posterior.moments(X)
+            return upper_confidence_bound(mean, np.sqrt(variance), weight)
+
+        return acquisition
+
+    def _start(self, n_init: int) -> np.ndarray:
+        """A well spread Latin hypercube, without points that round alike."""
+        design = maximin_nested_latin_hypercube(n_init, 1, self._space.dim, np.random.default_rng([self._seed]))
+        design = self._space.snap(design)
+        return design[self._kernel.first(design) == np.arange(len(design))]

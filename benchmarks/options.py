@@ -1,0 +1,81 @@
+"""Values of options: checked one by one, with an error that says what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+
+CHOICES = {
+    "scale": ("smoke", "laptop", "paper"),
+    "data": ("auto", "mnist", "cifar10"),
+    "display": ("auto", "live", "plain"),
+}
+
+
+class UsageError(ValueError):
+    """A mistake in the arguments; the message is one line for the user."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """A message for a name that does not exist, with the nearest one that does."""
+    names = list(known)
+    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if nearest:
+        return f"unknown {kind} {name!r}: did you mean {nearest[0]!r}?"
+    return f"unknown {kind} {name!r}: " + ("see --help" if len(names) > 12 else f"choose one of {', '.join(names)}")
+
+
+def seeds(value: object) -> tuple[int, ...]:
+    """The seeds that `seeds=` names: a number n means 0 to n - 1, a list means itself.
+
+    Raises
+    ------
+    UsageError
+        Not an integer of at least 1, and not a list of distinct integers of at least 0.
+    """
+    if _is_integer(value) and value >= 1:
+        return tuple(range(value))
+    listed = isinstance(value, list) and len(value) > 0 and all(_is_integer(seed) and seed >= 0 for seed in value)
+    if listed and len(set(value)) == len(value):
+        return tuple(value)
+    raise UsageError(
+        f"seeds={text(value)}: give a number of seeds of at least 1 (seeds=10), "
+        "or a list of different seeds of at least 0 (seeds=[3,7])"
+    )
+
+
+def choice(option: str, value: object) -> str:
+    """One of the values in `CHOICES`; UsageError with the nearest one otherwise."""
+    if value not in CHOICES[option]:
+        raise UsageError(unknown(option, text(value), CHOICES[option]))
+    return value
+
+
+def count(option: str, value: object, required: bool = False) -> int | None:
+    """An integer of at least 1, or None where that is allowed; UsageError otherwise."""
+    if value is None and not required:
+        return None
+    if not _is_integer(value) or value < 1:
+        raise UsageError(f"{option}={text(value)}: give an integer of at least 1")
+    return value
+
+
+def duration(option: str, value: object) -> float | None:
+    """A finite number of seconds above 0, or None; UsageError otherwise."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value > 0):
+        raise UsageError(f"{option}={text(value)}: give a number of seconds above 0")
+    return float(value)
+
+
+def text(value: object) -> str:
+    """A value as it is written on the command line."""
+    if isinstance(value, list):
+        return f"[{','.join(map(text, value))}]"
+    return "null" if value is None else str(value)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

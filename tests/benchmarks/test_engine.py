@@ -1,0 +1,207 @@
+"""The engine: failures and deaths stay with their experiment, results do not depend on jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.budget import Budget, Spent
+from benchmarks.engine import _longest, run_all
+from benchmarks.experiment import Experiment
+from benchmarks.records import ERROR, Row, TrialLog
+from benchmarks.spec import Spec
+from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, spent_share
+
+SECONDS = ("train_seconds", "method_seconds", "time")
+
+TASK = '''
+import os, signal, sys
+from benchmarks.objectives.currin import Currin
+from benchmarks.objectives.protocol import Evaluation
+
+class Fragile(Currin):
+    """Currin, but seed 1 is dishonest and seed 2 is killed."""
+
+    def evaluate(self, config, level, seed):
+        if seed == 1:
+            return Evaluation(0.0, level.iterations + 1)
+        if seed == 2:
+            print("last words", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().evaluate(config, level, seed)
+
+class Threads(Currin):
+    """The value is the number of threads that numpy was loaded with."""
+
+    def evaluate(self, config, level, seed):
+        return Evaluation(float(os.environ["OMP_NUM_THREADS"]), level.iterations)
+'''
+
+
+class Log:
+    """Remembers what the engine says."""
+
+    def __init__(self):
+        self.begun, self.progress, self.over = [], {}, {}
+
+    def started(self, index):
+        self.begun.append(index)
+
+    def progressed(self, index, progress):
+        self.progress.setdefault(index, []).append(progress)
+
+    def ended(self, index, failure):
+        self.over[index] = failure
+
+
+@pytest.fixture
+def tasks(tmp_path, monkeypatch):
+    (tmp_path / "fragile_task.py").write_text(TASK)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, threads=1):
+    method = Spec("random_search", "baselines.random_search.RandomSearch")
+    return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy), threads)
+
+
+def rows(experiment, out):
+    lines = (experiment.folder(out) / "trials.jsonl").read_text().splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name not in SECONDS} for line in lines]
+
+
+def test_tables_do_not_depend_on_jobs(tmp_path):
+    experiments = [experiment(seed) for seed in range(3)]
+    for jobs in (1, 2):
+        log = Log()
+        out = tmp_path / str(jobs)
+        assert run_all(experiments, out, jobs=jobs, command="test", observer=log) == []
+        assert log.over == {0: None, 1: None, 2: None}
+        assert [progress.heavy for progress in log.progress[2]] == sorted(each.heavy for each in log.progress[2])
+    for each in experiments:
+        assert rows(each, tmp_path / "1") == rows(each, tmp_path / "2")
+    with TrialLog(experiments[0].folder(out)) as trials:
+        best = min(row.value for row in trials.rows)
+    assert log.progress[0][-1] == Progress(heavy=3, light=0, best=best, share=1.0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
+    experiments = [experiment(seed, "fragile_task.Fragile") for seed in range(4)]
+    log = Log()
+    failures = run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log)
+    assert {failure.experiment.seed for failure in failures} == {1, 2}
+    assert sorted(index for index, failure in log.over.items() if failure is None) == [0, 3]
+    failed, killed = sorted(failures, key=lambda failure: failure.experiment.seed)
+    assert failed.reason.startswith("ValueError: the task reports 6 iterations")
+    assert failed.error_file == experiments[1].folder(tmp_path) / ERROR
+    assert "Traceback" in failed.error_file.read_text()
+    assert "killed by signal 9" in killed.reason
+    assert "last words" in killed.error_file.read_text()
+    assert [len(rows(experiments[index], tmp_path)) for index in (0, 3)] == [3, 3]
+    assert not (experiments[0].folder(tmp_path) / OUTPUT).exists()
+
+
+def test_a_locked_run_is_a_failure_that_touches_nothing(tmp_path):
+    each = experiment(0)
+    with TrialLog(each.folder(tmp_path)):
+        (failure,) = run_all([each], tmp_path, jobs=1, command="test", observer=Log())
+    assert "another process" in failure.reason and "\n" not in failure.reason
+    assert failure.error_file is None
+    assert not (each.folder(tmp_path) / ERROR).exists()
+
+
+def test_threads_are_set_before_the_worker_starts_and_not_here(tmp_path, tasks, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    experiments = [experiment(0, "fragile_task.Threads", 1, threads) for threads in (1, 2)]
+    assert run_all(experiments, tmp_path, jobs=1, command="test", observer=Log()) == []
+    assert [rows(each, tmp_path)[0]["value"] for each in experiments] == [1.0, 2.0]
+    assert {name: os.environ.get(name) for name in THREAD_VARIABLES} == before
+
+
+def test_skipped_experiments_are_not_started(tmp_path):
+    log = Log()
+    assert run_all([experiment(0), experiment(1)], tmp_path, jobs=2, command="", observer=log, skip={0}) == []
+    assert log.begun == [1]
+    assert not experiment(0).folder(tmp_path).exists()
+
+
+def test_the_longest_goes_first_and_the_unknown_before_it():
+    methods = [Spec(name, "x") for name in ("short", "long", "new")]
+    experiments = [Experiment(Spec("t", "x"), method, 0, Budget(heavy=1)) for method in methods]
+    durations = {"short": [1.0, 2.0], "long": [1.0, 9.0]}
+    assert _longest([0, 1, 2], experiments, durations) == 2
+    assert _longest([0, 1], experiments, durations) == 1
+    assert _longest([0, 1, 2], experiments, {}) == 0
+
+
+@pytest.mark.parametrize(
+    ("budget", "share"),
+    [
+        (Budget(heavy=8), 0.5),
+        (Budget(heavy=8, iterations=40), 0.75),
+        (Budget(seconds=10.0), 0.2),
+        (Budget(heavy=3), 1.0),
+    ],
+)
+def test_the_share_is_that_of_the_limit_nearest_to_its_end(budget, share):
+    assert spent_share(budget, Spent(heavy=4, iterations=30, seconds=2.0)) == share
+
+
+def test_progress_is_sent_at_once_then_seldom_and_at_the_end():
+    ours, theirs = multiprocessing.Pipe()
+    reporter = Reporter(theirs, Budget(heavy=200))
+    row = Row(0, True, 5, {}, 0.5, "ok", None, 5, 0.0, 0.0, 0.0, None)
+    for number in range(100):
+        reporter(dataclasses.replace(row, trial=number, value=0.5 - number))
+    reporter.send()
+    received = []
+    while ours.poll():
+        received.append(ours.recv())
+    assert received[0] == Progress(1, 0, 0.5, 1 / 200)
+    assert received[-1] == Progress(100, 0, -98.5, 0.5)
+    assert len(received) < 50
+
+
+def test_no_worker_outlives_its_parent(tmp_path, tasks):
+    (tmp_path / "sleeper.py").write_text(
+        "import time\nfrom benchmarks.objectives.currin import Currin\n"
+        "class Sleeper(Currin):\n    def evaluate(self, config, level, seed):\n        time.sleep(60)\n"
+    )
+    each = experiment(0, "sleeper.Sleeper")
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "from pathlib import Path\nfrom benchmarks.engine import run_all\nfrom benchmarks.experiment import *\n"
+        "class Silent:\n    started = progressed = ended = lambda self, *arguments: None\n"
+        "if __name__ == '__main__':\n"
+        "    method = Spec('random_search', 'baselines.random_search.RandomSearch')\n"
+        "    each = Experiment(Spec('currin', 'sleeper.Sleeper'), method, 0, Budget(heavy=3))\n"
+        f"    run_all([each], Path({str(tmp_path)!r}), jobs=1, command='', observer=Silent())\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(tmp_path)])}
+    parent = subprocess.Popen([sys.executable, script], env=environment)
+    run = each.folder(tmp_path) / "run.json"
+    deadline = time.monotonic() + 60
+    while not run.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    while time.monotonic() < deadline:
+        try:
+            with TrialLog(each.folder(tmp_path)):
+                return
+        except RuntimeError:
+            time.sleep(0.05)
+    pytest.fail("the worker still holds its run")

@@ -1,0 +1,28 @@
+"""Values of options, and the nearest right name."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.options import UsageError, seeds, text, unknown
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1, (0,)), (10, tuple(range(10))), ([3, 7], (3, 7)), ([7, 3], (7, 3))])
+def test_seeds(value, expected):
+    assert seeds(value) == expected
+
+
+@pytest.mark.parametrize("value", [0, -1, [], [1, 1], [-1], [1.5], 2.5, "three", None, True, [True], {"a": 1}])
+def test_wrong_seeds_are_refused_with_what_would_be_right(value):
+    with pytest.raises(UsageError, match=r"seeds=.*seeds=10.*seeds=\[3,7\]"):
+        seeds(value)
+
+
+def test_nearest_name_and_none():
+    assert unknown("task", "curin", ["currin", "park"]) == "unknown task 'curin': did you mean 'currin'?"
+    assert unknown("task", "zzz", ["currin", "park"]) == "unknown task 'zzz': choose one of currin, park"
+
+
+@pytest.mark.parametrize(("value", "written"), [(None, "null"), ([1, [None]], "[1,[null]]"), (2.5, "2.5")])
+def test_values_are_shown_as_they_are_written(value, written):
+    assert text(value) == written

