@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 UV_VERSION := 0.13.9
 
 # The main job: simple regret on the Currin function, the methods side by side.
-ARGS ?= +task=currin method=[btao,btao_paper,gp_bo,random_search] seeds=5
+ARGS ?= +task=currin method=[btao,btao_paper,gp_bo,random_search] seeds=20
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
 

@@ -40,8 +40,6 @@ LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
 # Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
 LOG_PHI_PRIOR_MEAN = 0.0
 LOG_PHI_PRIOR_STD = 2.0
-# Starts of the search for ln phi besides the warm one, as offsets from the prior's mean.
-START_OFFSETS = (0.0,)
 
 
 @dataclass(frozen=True)
@@ -257,10 +255,7 @@ class GaussianProcess:
         X, y = merge_duplicates(kernel, X, y)
         pairs = Pairs.of(kernel, X)
         floor = variance_floor(y)
-        if fixed:
-            log_phi = start
-        else:
-            log_phi = _search_log_phi(pairs, y, floor, start)
+        log_phi = start if fixed else _search_log_phi(pairs, y, floor, start)
         _, _, mean, variance = profile_log_likelihood(log_phi, pairs, y, floor)
         self.posterior_ = Posterior.condition(kernel, np.exp(log_phi), mean, variance, X, y)
         self.log_phi_ = log_phi
@@ -320,7 +315,7 @@ def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarr
         prior, prior_gradient = log_phi_prior(log_phi)
         return -(value + prior), -(gradient + prior_gradient)
 
-    starts = [np.full(dim, LOG_PHI_PRIOR_MEAN + offset) for offset in START_OFFSETS]
+    starts = [np.full(dim, LOG_PHI_PRIOR_MEAN)]
     if warm is not None:
         starts.insert(0, np.clip(warm, *LOG_PHI_BOUNDS))
     return best_minimum(negative, starts, [LOG_PHI_BOUNDS] * dim)

@@ -7,12 +7,16 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from btao.optimizer import BTAO, SpaceExhausted
 from btao.space import Space
 from btao.trial import LEVELS, Trial
+
+# What a run and the state that it continues must have in common.
+ARGUMENTS = ("space", "seed", "light_per_heavy", "n_init", "delta_bounds", "rho_bounds", "candidates", "square_root_beta")
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def minimize(
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included. A finite space may be
-        exhausted before.
+        exhausted before, and a run ends that fails as often in a row as it should have light runs.
     seed : int
     state : path, optional
         File in which the state is kept after every trial. If it exists the run goes on from there: a
@@ -65,21 +69,27 @@ def minimize(
     TypeError, ValueError
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
     RuntimeError
-        If all heavy trials failed; names the last error.
+        If no heavy trial succeeded; names the last error.
     """
     if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
         raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
     for level, objective in objectives.items():
         if not callable(objective):
             raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
-    if isinstance(n_heavy, bool) or not isinstance(n_heavy, int) or n_heavy < 1:
+    if isinstance(n_heavy, bool) or not isinstance(n_heavy, Integral) or n_heavy < 1:
         raise ValueError(f"n_heavy must be an integer of at least 1, got {n_heavy!r}")
     optimizer = BTAO(space, seed=seed, **options)
     path = None if state is None else Path(state)
+    if path is not None and not path.parent.is_dir():
+        raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
     if path is not None and path.exists():
         optimizer = _restore(path, optimizer)
 
+    patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
     while sum(trial.level == "heavy" for trial in optimizer.trials) < n_heavy:
+        latest = optimizer.trials[-patience:]
+        if len(latest) == patience and all(trial.status == "failed" for trial in latest):
+            break
         try:
             trial = optimizer.ask()
         except SpaceExhausted:
@@ -88,7 +98,8 @@ def minimize(
             outcome = {"value": objectives[trial.level](dict(trial.config))}
         except Exception as error:
             outcome = {"error": f"{type(error).__name__}: {error}"}
-            warnings.warn(f"{trial.level} trial {trial.number} at {trial.config} failed: {outcome['error']}", stacklevel=2)
+            where = f"{trial.level} trial {trial.number} at {trial.config}"
+            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=2)
         optimizer.tell(trial, **outcome)
         if path is not None:
             _write(path, optimizer.to_json())
@@ -102,7 +113,7 @@ def minimize(
 
 def _restore(path: Path, fresh: BTAO) -> BTAO:
     restored = BTAO.from_json(path.read_text())
-    for name in ("space", "seed", "light_per_heavy", "n_init", "delta_bounds", "rho_bounds", "candidates"):
+    for name in ARGUMENTS:
         if getattr(restored, name) != getattr(fresh, name):
             raise ValueError(
                 f"{path} holds a run with {name}={getattr(restored, name)!r}, but {name}={getattr(fresh, name)!r} is "

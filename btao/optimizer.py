@@ -117,7 +117,8 @@ class BTAO:
         level, point = self._propose()
         trial = Trial(len(self._trials), self.space.from_unit(point), level, point)
         self._trials.append(trial)
-        return trial
+        # A copy: who adds to the configuration before training must not change ours.
+        return replace(trial, config=dict(trial.config))
 
     def tell(self, trial: Trial, value: float | None = None, *, error: str | None = None) -> Trial:
         """Report what a trial measured, or that it failed.
@@ -127,7 +128,7 @@ class BTAO:
         trial : Trial
             One that `ask` returned and that was not told yet; any order.
         value : float
-            To be minimised. nan or an infinity marks the trial as failed.
+            To be minimised. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
             Marks the trial as failed, with the reason.
 
@@ -148,7 +149,7 @@ class BTAO:
         if not 0 <= trial.number < len(self._trials):
             raise ValueError(f"trial {trial.number} was never asked here: {len(self._trials)} trials are known")
         known = self._trials[trial.number]
-        if known.level != trial.level or known.config != trial.config:
+        if known.level != trial.level or not np.array_equal(known.point, trial.point):
             raise ValueError(
                 f"trial {trial.number} belongs to another optimiser: {trial.level} {trial.config} was told, but "
                 f"{known.level} {known.config} was asked here"
@@ -281,7 +282,8 @@ class BTAO:
             if point is not None:
                 return "light", point
             if not ready:
-                raise SpaceExhausted(f"all {self.space.size} configurations of the space have been tried")
+                waiting = f"; {len(self.pending)} trials wait to be told" if self.pending else ""
+                raise SpaceExhausted(f"all {self.space.size} configurations of the space have been tried{waiting}")
         return "heavy", self._choose_heavy(ready)
 
     def _propose_light(self, last: bool) -> np.ndarray | None:

@@ -53,6 +53,8 @@ LOG_STD_PRIOR_STD = 2.0
 # this share of the spread of the outputs.
 EXPECTED_STD_SHARE = 0.3
 BOX_POINTS = 256
+# Bounds this many sigma away on both sides hold with probability 1 to rounding: ln P = 0.
+CERTAIN = 9.0
 # A light value below this share of the common scale is taken as 0: rho = y_h / y_l would run away.
 NEGLIGIBLE = 1e-12
 
@@ -255,7 +257,8 @@ class TruncatedAdditiveModel:
         if self.delta_bounds_ == self.delta_bounds:
             return
         delta = y_heavy - rho * y_light
-        sides = zip(("lower", "upper"), self.delta_bounds, self.delta_bounds_, (delta.argmin(), delta.argmax()))
+        rows = delta.argmin(), delta.argmax()
+        sides = zip(("lower", "upper"), self.delta_bounds, self.delta_bounds_, rows, strict=True)
         for name, given, widened, row in sides:
             if given != widened:
                 low, high = self.rho_bounds
@@ -320,7 +323,7 @@ class _HeavyPart:
         log_std_gradient = quadratic - n
         # Each pair stands twice in the sum over i, j.
         below = weights[pairs.rows] * weights[pairs.columns] - pairs.inverse(factor) / variance
-        if math.isfinite(self.lower) or math.isfinite(self.upper):
+        if min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
             cov = variance * (1.0 + JITTER) * np.eye(n)
             cov[pairs.rows, pairs.columns] = cov[pairs.columns, pairs.rows] = variance * R
             log_p, log_p_mean, log_p_cov = log_box_probability_and_gradient(

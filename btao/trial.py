@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from btao.gp import LARGEST_VALUE
+
 LEVELS = ("light", "heavy")
 
 
@@ -73,8 +75,10 @@ def outcome(value: Any, error: str | None) -> dict[str, Any]:
         raise TypeError(f"value must be a real number, got {value!r}")
     try:
         number = float(value)
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
         raise TypeError(f"value must be a real number, got {value!r}") from None
-    if not math.isfinite(number):
+    if not abs(number) <= LARGEST_VALUE:
         return {"status": "failed", "value": None, "error": f"the value is {number}"}
     return {"status": "ok", "value": number, "error": None}

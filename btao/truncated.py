@@ -71,7 +71,7 @@ def truncated_moments(mean: ArrayLike, std: ArrayLike, lower: ArrayLike, upper: 
         width = upper - lower
         mirrored = a + b < 0
         lo, hi = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-        _, offset, centre, variance = _standard_moments(lo, hi, width / scale)
+        _, offset, centre, variance = _standard_moments(lo, hi, _clip(width / scale))
         # From the nearer bound in a tail, from the mean otherwise: the smaller of the two distances is added.
         from_bound = np.where(mirrored, upper - scale * offset, lower + scale * offset)
         from_mean = mean + scale * np.where(mirrored, -centre, centre)
@@ -326,7 +326,7 @@ class _Problem:
         diagonal = factor.diagonal().copy()
         with np.errstate(over="ignore"):
             alpha, beta = (_clip((x - mean)[kept] / diagonal) for x in (lower, upper))
-            width = (upper - lower)[kept] / diagonal
+            width = _clip((upper - lower)[kept] / diagonal)
         return cls(kept, factor, diagonal, factor / diagonal[:, None], alpha, beta, width, jitter)
 
     def adjoint(self, alpha_bar: Array, beta_bar: Array, unit_bar: Array) -> tuple[Array, Array]:

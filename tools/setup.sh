@@ -64,6 +64,7 @@ install() {
         --no-deps "$@" </dev/null
 }
 
+python=
 if [[ -n ${PYTHON:-} ]]; then
     python=$(find_python)
 fi
