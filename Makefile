@@ -19,7 +19,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 venv: ## make the environment, or bring it up to date
-	@tools/setup.sh
+	@.ci/setup.sh
 
 run: venv ## run experiments: make run ARGS="+task=svm scale=laptop"
 	@set -f; $(PY) -m benchmarks.run $(ARGS)
@@ -49,7 +49,7 @@ lint: venv ## check style and format
 # the extra `bohb`. UPGRADE=1 moves every version to the newest that fits; without it only what must move does.
 lock: venv ## resolve requirements.lock anew: make lock UPGRADE=1
 	@$(PY) -m venv .venv-lock
-	@.venv-lock/bin/python -m pip install -q uv==$(UV_VERSION)
+	@.venv-lock/bin/python -m pip install -qq --disable-pip-version-check uv==$(UV_VERSION)
 	@.venv-lock/bin/uv pip compile --quiet --no-config $(if $(UPGRADE),--upgrade) \
 		--universal --python-version 3.11 --extra suite --extra bohb --extra notebooks --extra test --group setup \
 		--no-emit-package netifaces --no-annotate --custom-compile-command "make lock" \

@@ -161,10 +161,15 @@ class Live:
 
     def _table(self) -> Table:
         from rich import box
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(
-            title=self._title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
+            title=escape(self._title),
+            title_justify="left",
+            caption_justify="left",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
         )
         table.add_column("method", no_wrap=True)
         for name in ("seeds", "heavy", "light", "best so far", "seed", "time left", "failed"):
@@ -172,7 +177,7 @@ class Live:
         rows = self._board.rows()
         for row in rows:
             table.add_row(
-                row.method,
+                escape(row.method),
                 f"{row.done}/{row.seeds}",
                 str(row.heavy),
                 str(row.light),
@@ -246,9 +251,9 @@ def open_display(
     return (Live if live else Plain)(Board(experiments, before, jobs), title, stream)
 
 
-def number(value: float) -> str:
-    """A value with six significant digits, or a dash for what is not there."""
-    return f"{value:.6g}" if math.isfinite(value) else "–"
+def number(value: float, digits: int = 6) -> str:
+    """A value with so many significant digits, or a dash for what is not there."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "–"
 
 
 def duration(seconds: float | None) -> str:

@@ -187,7 +187,6 @@ def toy_figure(
     std: np.ndarray,
     light_runs: np.ndarray,
     heavy_runs: np.ndarray,
-    n_initial: int,
     *,
     path: str | Path | None = None,
 ) -> Figure:
@@ -201,17 +200,15 @@ def toy_figure(
         The true light and heavy response.
     mean, std : ndarray, shape (m,)
         The model's prediction of the heavy response; the band is mean ± 1.96 std.
-    light_runs, heavy_runs : ndarray, shape (k, 2)
-        x and y of the runs, in the order they were made.
-    n_initial : int
-        How many heavy runs belong to the initial design; the others are numbered from 1.
+    light_runs, heavy_runs : ndarray, shape (k, 3)
+        x, y and iteration of the runs; iteration 0 is the initial design and bears no number.
     path : path, optional
         Where to write the PNG, with the drawn numbers beside it as .csv.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, or n_initial exceeds the number of heavy runs.
+        If the shapes do not fit.
     """
     import matplotlib
     import numpy as np
@@ -226,11 +223,9 @@ def toy_figure(
             raise ValueError(f"{name} must have one value for each of the {x.size} x, got the shape {y.shape}")
     light_runs, heavy_runs = np.asarray(light_runs, dtype=float), np.asarray(heavy_runs, dtype=float)
     for name, runs in (("light_runs", light_runs), ("heavy_runs", heavy_runs)):
-        if runs.ndim != 2 or runs.shape[1] != 2:
-            raise ValueError(f"{name} must have the shape (k, 2), got {runs.shape}")
-    if not 0 <= n_initial <= len(heavy_runs):
-        raise ValueError(f"n_initial must be from 0 to the number of heavy runs, {len(heavy_runs)}, got {n_initial!r}")
-    initial, later = heavy_runs[:n_initial], heavy_runs[n_initial:]
+        if runs.ndim != 2 or runs.shape[1] != 3:
+            raise ValueError(f"{name} must have the shape (k, 3), got {runs.shape}")
+    initial, later = heavy_runs[heavy_runs[:, 2] == 0], heavy_runs[heavy_runs[:, 2] > 0]
     low, high = mean - 1.96 * std, mean + 1.96 * std
 
     with matplotlib.rc_context(RC):
@@ -240,10 +235,11 @@ def toy_figure(
         axes.plot(x, y_heavy, color="#7F7F7F", linewidth=2, label="$y_h$, true")
         axes.fill_between(x, low, high, color="#E69F00", alpha=0.25, linewidth=0, label="95% band of TAM")
         axes.plot(x, mean, color="#E69F00", linestyle="--", label="$y_h$, predicted by TAM")
-        axes.plot(*light_runs.T, "o", color="#8C8C8C", markersize=5, label="light runs")
-        axes.plot(*initial.T, "^", color="black", markersize=7, label="initial heavy runs")
-        axes.plot(*later.T, "s", color="#D7191C", markersize=6, label="later heavy runs, by iteration")
-        _number(axes, later)
+        axes.plot(*light_runs[:, :2].T, "o", color="#8C8C8C", markersize=5, label="light runs, by iteration")
+        axes.plot(*initial[:, :2].T, "^", color="black", markersize=7, label="initial heavy runs")
+        axes.plot(*later[:, :2].T, "s", color="#D7191C", markersize=6, label="later heavy runs, by iteration")
+        _number(axes, light_runs[light_runs[:, 2] > 0], "#595959", below=True)
+        _number(axes, later, "#D7191C")
         axes.set(xlabel="$x$", ylabel="response (minimised)")
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
@@ -350,45 +346,45 @@ def _caption(table: DataFrame, statistic: str) -> str:
     return text
 
 
-def _number(axes: Axes, runs: np.ndarray) -> None:
-    """Number points from 1, above them; the numbers of points that nearly coincide share a place."""
+def _number(axes: Axes, runs: np.ndarray, color: str, below: bool = False) -> None:
+    """Write the iterations of runs (x, y, iteration) above or below them; runs that nearly coincide share a place."""
     import numpy as np
     from matplotlib.patheffects import withStroke
 
     size = np.ptp(axes.dataLim.get_points(), axis=0)
     places: list[tuple[np.ndarray, list[str]]] = []
-    for number, run in enumerate(runs, start=1):
-        for place, numbers in places:
+    for *run, iteration in runs:
+        for place, iterations in places:
             if np.all(np.abs(run - place) < 0.04 * size):
-                numbers.append(str(number))
+                if f"{iteration:.0f}" not in iterations:
+                    iterations.append(f"{iteration:.0f}")
                 break
         else:
-            places.append((run, [str(number)]))
-    for place, numbers in places:
+            places.append((np.array(run), [f"{iteration:.0f}"]))
+    for place, iterations in places:
         axes.annotate(
-            ", ".join(numbers),
+            ", ".join(iterations),
             place,
-            xytext=(0, 7),
+            xytext=(0, -7 if below else 7),
             textcoords="offset points",
             ha="center",
-            color="#D7191C",
+            va="top" if below else "bottom",
+            color=color,
             fontweight="bold",
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
 
 
 def _toy_table(curves: dict[str, np.ndarray], runs: dict[str, np.ndarray]) -> DataFrame:
-    """One row a point: what it belongs to, x, y, the band of the prediction, the number of a run."""
+    """One row a point: what it belongs to, x, y, the band of the prediction, the iteration of a run."""
     import pandas as pd
 
     x, low, high = (curves[name] for name in ("x", "low", "high"))
     parts = [pd.DataFrame({"series": name, "x": x, "y": curves[name]}) for name in ("y_light", "y_heavy", "mean")]
     parts[-1] = parts[-1].assign(low=low, high=high)
     for name, points in runs.items():
-        parts.append(
-            pd.DataFrame({"series": name, "x": points[:, 0], "y": points[:, 1], "run": range(1, len(points) + 1)})
-        )
-    return pd.concat(parts, ignore_index=True).astype({"run": "Int64"})
+        parts.append(pd.DataFrame(points, columns=["x", "y", "iteration"]).assign(series=name))
+    return pd.concat(parts, ignore_index=True).astype({"iteration": "Int64"})
 
 
 def _png(path: str | Path) -> Path:

@@ -53,23 +53,26 @@ def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
 def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of the table, one row a method in the order of the experiments.
 
-    Values, regret and their intervals are over the n seeds with a heavy result; runs and seconds
-    are totals over all seeds.
+    The means of the best value and of the regret, with their intervals, are over the n seeds with a
+    heavy result, shown as n/all; runs and seconds are totals over all seeds. Regret is shown where
+    the optimum is known, failed runs where there are some.
     """
     from benchmarks import analysis
 
     summary = analysis.summary(frame)
     with_regret = bool(summary["regret_mean"].notna().any())
-    head = ["method", "seeds", "n", "best (minimised)", "95% interval"]
-    head += ["simple regret", "95% interval"] if with_regret else []
-    head += ["heavy runs", "light runs", "failed runs", "training s", "method s"]
+    with_failed = bool(summary["failed_runs"].any())
+    head = ["method", "n seeds", "best, minimised [95% interval]"]
+    head += ["simple regret [95% interval]"] if with_regret else []
+    head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
     rows = []
     planned = [experiment.method.name for experiment in experiments]
     for name in dict.fromkeys(planned):
         for _, row in summary[summary["method"] == name].iterrows():
-            cells = [row["label"], f"{row['seeds']}/{planned.count(name)}", str(row["n"]), *_mean(row, "best")]
-            cells += _mean(row, "regret") if with_regret else []
-            cells += [str(row[column]) for column in ("heavy_runs", "light_runs", "failed_runs")]
+            cells = [row["label"], f"{row['n']}/{planned.count(name)}", _mean(row, "best")]
+            cells += [_mean(row, "regret")] if with_regret else []
+            counts = ["heavy_runs", "light_runs"] + (["failed_runs"] if with_failed else [])
+            cells += [str(row[column]) for column in counts]
             cells += [f"{row[column]:.2f}" for column in ("train_seconds_total", "method_seconds_total")]
             rows.append(cells)
     return head, rows
@@ -93,12 +96,18 @@ def print_table(head: list[str], rows: list[list[str]], title: str, stream: IO[s
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column, name in enumerate(head):
-        drawn.add_column(name, justify="right" if column else "left")
+    console = Console(file=stream)
+    drawn = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    columns = [[name, *cells] for name, *cells in zip(head, *rows, strict=True)]
+    narrow = sum(max(map(len, cells)) + 2 for cells in columns) > console.width
+    for cells in columns:
+        justify = "right" if drawn.columns else "left"
+        # Where the table is too wide, lines break between words, but a number is never cut.
+        longest = max(len(word) for cell in cells for word in cell.split())
+        drawn.add_column(escape(cells[0]), justify=justify, width=longest if narrow else None)
     for cells in rows:
         drawn.add_row(*map(escape, cells))
-    Console(file=stream).print(drawn)
+    console.print(drawn)
 
 
 def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -> None:
@@ -114,7 +123,7 @@ def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -
             print(f"    {failure.error_file}", file=stream)
 
 
-def _mean(row: Series, measure: str) -> list[str]:
+def _mean(row: Series, measure: str) -> str:
     low, high = row[f"{measure}_low"], row[f"{measure}_high"]
-    interval = "–" if math.isnan(low) else f"[{number(low)}, {number(high)}]"
-    return [number(row[f"{measure}_mean"]), interval]
+    interval = "" if math.isnan(low) else f" [{number(low, 4)}, {number(high, 4)}]"
+    return number(row[f"{measure}_mean"]) + interval

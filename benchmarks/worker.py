@@ -78,7 +78,7 @@ class Worker:
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
-        with _environment(dict.fromkeys(THREAD_VARIABLES, str(threads))):
+        with _environment(dict.fromkeys(THREAD_VARIABLES, str(threads))), _interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
@@ -127,13 +127,26 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT here, where it is only put off, and for good in a process that is started meanwhile.
+
+    Ctrl-C reaches the whole group of processes, but it is for the parent to end the workers.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work(connection: Connection) -> None:
     """The worker's side: run what comes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends the workers
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    while True:
-        experiment, out, command = connection.recv()
-        connection.send(_run(experiment, out, command, Reporter(connection, experiment.budget)))
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone
+        while True:
+            experiment, out, command = connection.recv()
+            connection.send(_run(experiment, out, command, Reporter(connection, experiment.budget)))
 
 
 def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) -> Ended:

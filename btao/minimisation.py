@@ -16,7 +16,8 @@ from btao.space import Space
 from btao.trial import LEVELS, Trial
 
 # What a run and the state that it continues must have in common.
-ARGUMENTS = ("space", "seed", "light_per_heavy", "n_init", "delta_bounds", "rho_bounds", "candidates", "square_root_beta")
+BOUNDS = ("delta_bounds", "rho_bounds")
+ARGUMENTS = ("space", "seed", "light_per_heavy", "n_init", *BOUNDS, "candidates", "square_root_beta")
 
 
 @dataclass(frozen=True)

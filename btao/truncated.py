@@ -13,6 +13,8 @@ from scipy.special import erfcx, ndtr, ndtri
 
 Array = NDArray[np.float64]
 
+# 50 variables, 30 equicorrelated, orthant and Markov boxes with known values, 8 seeds each: root mean square error of
+# ln P 0.018 with 512 points, 0.012 with 1,024, 0.009 with 2,048; above 0.05 in 4%, 1% and 1% of them.
 DEFAULT_POINTS = 1024
 
 _EPSILON = np.finfo(float).eps
@@ -196,7 +198,9 @@ def log_box_probability(
         Symmetric. If it is singular, the smallest 10^k (k >= -14) times its mean variance (times 1 where that is
         0) that lets its Cholesky factorisation succeed is added to its diagonal.
     n_points : int, optional
-        Number of Sobol points, a power of two. The error falls nearly as 1 / n_points.
+        Number of Sobol points, a power of two. Many nearly dependent variables in a narrow box need more: for 50
+        points of a noise-free surface in two dimensions, of three times the box's width in standard deviation, the
+        error is 0.7 with 1,024 points, 0.2 with 4,096 and 0.1 with 16,384 (20 such points: 0.02 with 1,024).
     seed : int, optional
         Scrambles the points. The same arguments give the same value.
 

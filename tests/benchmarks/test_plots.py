@@ -197,8 +197,8 @@ def test_figures_leave_the_settings_alone_and_do_without_pyplot(tmp_path, monkey
 def toy():
     x = np.linspace(-np.pi, 3 * np.pi, 50)
     y_light = np.sin(x)
-    light = np.column_stack([x[::5], y_light[::5]])
-    heavy = np.array([[0.0, -1.0], [2.0, -0.5], [4.0, -1.3], [4.71, -1.5], [-1.57, -1.5], [4.72, -1.5]])
+    light = np.column_stack([x[::5], y_light[::5], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2]])
+    heavy = np.array([[0, -1, 0], [2, -0.5, 0], [4, -1.3, 0], [4.71, -1.5, 1], [-1.57, -1.5, 2], [4.72, -1.5, 3]])
     return {
         "x": x,
         "y_light": y_light,
@@ -207,18 +207,20 @@ def toy():
         "std": np.full(50, 0.1),
         "light_runs": light,
         "heavy_runs": heavy,
-        "n_initial": 3,
     }
 
 
 def test_toy_figure_shows_the_runs_and_numbers_the_later_ones(tmp_path):
     figure = plots.toy_figure(**toy(), path=tmp_path / "toy.png")
     (axes,) = figure.axes
-    assert line(axes, "light runs")[0] == toy()["light_runs"][:, 0].tolist()
+    assert line(axes, "light runs, by iteration")[0] == toy()["light_runs"][:, 0].tolist()
     assert line(axes, "initial heavy runs") == ([0.0, 2.0, 4.0], [-1.0, -0.5, -1.3])
     assert line(axes, "later heavy runs, by iteration")[0] == [4.71, -1.57, 4.72]
     # The first and the third nearly coincide and share one place.
-    assert [(text.get_text(), text.xy[0]) for text in axes.texts] == [("1, 3", 4.71), ("2", -1.57)]
+    numbers = [(text.get_text(), text.xy[0]) for text in axes.texts]
+    assert numbers[-2:] == [("1, 3", 4.71), ("2", -1.57)]
+    light = toy()["light_runs"]
+    assert numbers[:-2] == [(f"{iteration:.0f}", x) for x, _, iteration in light[6:]]
 
     table = pd.read_csv(tmp_path / "toy.csv")
     assert table.groupby("series").size().to_dict() == {
@@ -229,7 +231,8 @@ def test_toy_figure_shows_the_runs_and_numbers_the_later_ones(tmp_path):
 
 
 def test_toy_figure_without_later_runs():
-    (axes,) = plots.toy_figure(**{**toy(), "n_initial": 6}).axes
+    start = {name: runs[runs[:, 2] == 0] for name, runs in toy().items() if name.endswith("runs")}
+    (axes,) = plots.toy_figure(**{**toy(), **start}).axes
     assert len(axes.texts) == 0
 
 
@@ -237,8 +240,7 @@ def test_toy_figure_without_later_runs():
     ("wrong", "message"),
     [
         ({"mean": np.zeros(3)}, r"mean must have one value for each of the 50 x, got the shape \(3,\)"),
-        ({"light_runs": np.zeros(4)}, r"light_runs must have the shape \(k, 2\), got \(4,\)"),
-        ({"n_initial": 7}, "n_initial must be from 0 to the number of heavy runs, 6, got 7"),
+        ({"light_runs": np.zeros(4)}, r"light_runs must have the shape \(k, 3\), got \(4,\)"),
     ],
 )
 def test_toy_figure_refuses_arrays_that_do_not_fit(wrong, message):

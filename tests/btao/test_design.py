@@ -93,7 +93,7 @@ def test_the_maximin_design_of_one_point_and_its_seeds():
     assert maximin_nested_latin_hypercube(1, 1, 3, 0).shape == (1, 3)
     first, again, other = (maximin_nested_latin_hypercube(4, 2, 3, seed) for seed in (1, 1, 2))
     assert np.array_equal(first, again) and not np.array_equal(first, other)
-    with pytest.raises(ValueError, match="^ratio must be at least 1"):
+    with pytest.raises(ValueError, match=r"^ratio must be at least 1"):
         maximin_nested_latin_hypercube(4, 0, 3, 0)
 
 

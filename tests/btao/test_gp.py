@@ -27,7 +27,9 @@ MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 5), "kind": Categorical(["a"
 
 def correlation(X, Y, phi):
     """R by its definition, one entry at a time."""
-    return np.array([[math.exp(-sum(p * (a - b) ** 2 for p, a, b in zip(phi, x, y, strict=True))) for y in Y] for x in X])
+    return np.array(
+        [[math.exp(-sum(p * (a - b) ** 2 for p, a, b in zip(phi, x, y, strict=True))) for y in Y] for x in X]
+    )
 
 
 def jittered(X, phi):

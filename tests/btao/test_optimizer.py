@@ -15,7 +15,9 @@ from btao.gp import GaussianProcess, Kernel
 LINE = Space({"x": Real(0.0, 1.0)})
 SQUARE = Space({"x": Real(-1.0, 1.0), "y": Real(1e-3, 1e3, log=True)})
 MIXED = Space({"x": Real(1e-4, 1.0, log=True), "n": Integer(1, 64), "kind": Categorical(["a", "b", "c"])})
+# Box probabilities take most of the time of a run: tests that do not turn on the bounds go without.
 FREE = {"delta_bounds": (-math.inf, math.inf), "rho_bounds": (-math.inf, math.inf)}
+BOUNDED = {"delta_bounds": (-1.0, 0.0), "rho_bounds": (0.0, 1.0)}
 
 
 def loss(config, level):
@@ -36,7 +38,7 @@ def play(optimizer, n_trials, objective=loss):
 
 
 def played(space, n_trials, objective=loss, **options):
-    optimizer = BTAO(space, **options)
+    optimizer = BTAO(space, **FREE | options)
     return optimizer, play(optimizer, n_trials, objective)
 
 
@@ -142,7 +144,7 @@ def shifted(config, level):
 
 
 def test_the_rules_differ_in_the_last_light_point_of_an_iteration_alone():
-    options = {"n_init": 3, "light_per_heavy": 3, "seed": 0, **FREE}
+    options = {"n_init": 3, "light_per_heavy": 3, "seed": 0}
     _, joint = played(LINE, 16, shifted, candidates="joint", **options)
     _, paper = played(LINE, 16, shifted, candidates="light", **options)
     assert names(joint[:14]) == names(paper[:14])  # 9 light, 3 heavy, 2 of the 3 light ones
@@ -154,7 +156,7 @@ def test_light_points_of_the_papers_rule_do_not_depend_on_heavy_values():
     def other(config, level):
         return loss(config, level) if level == "light" else -3 * config["x"] ** 2
 
-    options = {"candidates": "light", "n_init": 3, "seed": 2, **FREE}
+    options = {"candidates": "light", "n_init": 3, "seed": 2}
     _, one = played(LINE, 20, **options)
     _, two = played(LINE, 20, other, **options)
     assert [trial.config for trial in of_level(one, "light")] == [trial.config for trial in of_level(two, "light")]
@@ -163,7 +165,7 @@ def test_light_points_of_the_papers_rule_do_not_depend_on_heavy_values():
 def test_joint_candidates_find_a_heavy_minimiser_that_light_runs_do_not_show():
     regret = {}
     for candidates in ("joint", "light"):
-        optimizer, _ = played(LINE, 27, shifted, n_init=3, seed=0, candidates=candidates, **FREE)
+        optimizer, _ = played(LINE, 27, shifted, n_init=3, seed=0, candidates=candidates)
         regret[candidates] = optimizer.best.value - (0.25 - 0.7 + 0.25)
     assert 0 <= regret["joint"] < 1e-4
     assert regret["joint"] <= regret["light"]
@@ -242,14 +244,14 @@ def test_a_finite_space_whose_light_runs_fail_has_no_heavy_ones():
         ({"value": math.nan}, "the value is nan"),
         ({"value": math.inf}, "the value is inf"),
         ({"value": -math.inf}, "the value is -inf"),
-        ({"value": 1e300}, r"the value is 1e\+300"),
+        ({"value": 1e300}, "the value is 1e+300"),
         ({"value": 10**400}, "the value is inf"),
         ({"error": "out of memory"}, "out of memory"),
         ({"value": -5.0, "error": "diverged"}, "diverged"),
     ],
 )
 def test_failed_trials_are_recorded_never_best_and_never_asked_again(outcome, error):
-    optimizer = BTAO(LINE, n_init=2, seed=4)
+    optimizer = BTAO(LINE, n_init=2, seed=4, **FREE)
     failed = []
     for number in range(18):
         trial = optimizer.ask()
@@ -257,7 +259,7 @@ def test_failed_trials_are_recorded_never_best_and_never_asked_again(outcome, er
             told = optimizer.tell(trial, **outcome)
             failed.append(told)
             assert told.status == "failed" and told.value is None
-            assert __import__("re").fullmatch(error, told.error)
+            assert told.error == error
         else:
             optimizer.tell(trial, loss(trial.config, trial.level))
     assert {trial.level for trial in failed} == {"light", "heavy"}
@@ -269,7 +271,7 @@ def test_failed_trials_are_recorded_never_best_and_never_asked_again(outcome, er
 
 
 def test_a_start_that_fails_altogether_goes_on_with_light_runs_far_apart():
-    optimizer = BTAO(SQUARE, n_init=2, seed=0)
+    optimizer = BTAO(SQUARE, n_init=2, seed=0, **FREE)
     for _ in range(12):
         trial = optimizer.ask()
         assert trial.level == "light"
@@ -312,12 +314,14 @@ def test_a_search_leaves_the_region_that_fails():
 # --- unusual objectives ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [0.0, 0.3, -7.0, 1e99])
+@pytest.mark.parametrize(
+    ("value", "bounds"), [(0.0, FREE), (0.3, FREE), (1e99, FREE), (0.0, BOUNDED), (0.3, BOUNDED), (-7.0, BOUNDED)]
+)
 @pytest.mark.parametrize("candidates", ["joint", "light"])
-def test_a_constant_objective(value, candidates):
+def test_a_constant_objective(value, bounds, candidates):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TruncationWarning)  # -7 is not -7 rho + delta within the default bounds
-        optimizer, asked = played(SQUARE, 18, lambda config, level: value, n_init=2, candidates=candidates)
+        warnings.simplefilter("ignore", TruncationWarning)
+        optimizer, asked = played(SQUARE, 12, lambda config, level: value, n_init=2, candidates=candidates, **bounds)
     assert_no_repeats(SQUARE, asked)
     assert optimizer.best.value == value
     assert optimizer.best.number == next(trial.number for trial in asked if trial.level == "heavy")
@@ -328,22 +332,29 @@ def test_heavy_values_above_light_ones_widen_the_bounds_with_a_warning():
         return loss(config, "light") + (0.2 if level == "heavy" else 0.0)
 
     with pytest.warns(TruncationWarning, match=r"breaks the upper bound 0 on delta for every rho in \[0, 1\]"):
-        optimizer, asked = played(SQUARE, 24, objective, n_init=3)
+        optimizer, asked = played(SQUARE, 16, objective, n_init=3, **BOUNDED)
+        assert np.isfinite(optimizer.predict([trial.config for trial in asked])).all()
     assert_no_repeats(SQUARE, asked)
-    assert np.isfinite(optimizer.predict([trial.config for trial in asked])).all()
     assert optimizer.delta_bounds == (-1.0, 0.0)  # the user's stay
 
 
 def test_values_far_outside_the_bounds_widen_them():
-    with pytest.warns(TruncationWarning, match="breaks the lower bound -1 "):
-        optimizer, _ = played(LINE, 15, lambda config, level: -1000 * config["x"] ** (1 + (level == "heavy")), n_init=2)
-    assert optimizer.best.value < -900
+    def objective(config, level):
+        return -1000 * config["x"] if level == "light" else -2000 * config["x"]
+
+    with pytest.warns(TruncationWarning, match=r"breaks the lower bound -1 on delta for every rho in \[0, 1\]"):
+        optimizer, _ = played(LINE, 12, objective, n_init=2, **BOUNDED)
+    assert optimizer.best.value < -1900
 
 
 @settings(max_examples=12, deadline=None)
-@given(seed=st.integers(0, 2**40), values=st.lists(st.sampled_from([0.0, 0.5, 1e6, -3.0, math.nan]), min_size=14, max_size=14))
-def test_whatever_is_told_proposals_are_new_points_of_the_space(seed, values):
-    optimizer = BTAO(MIXED, seed=seed, n_init=2)
+@given(
+    seed=st.integers(0, 2**40),
+    bounds=st.sampled_from([FREE, BOUNDED]),
+    values=st.lists(st.sampled_from([0.0, 0.5, 1e6, -3.0, math.nan]), min_size=11, max_size=11),
+)
+def test_whatever_is_told_proposals_are_new_points_of_the_space(seed, bounds, values):
+    optimizer = BTAO(MIXED, seed=seed, n_init=2, **bounds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
         for value in values:
@@ -357,7 +368,7 @@ def test_whatever_is_told_proposals_are_new_points_of_the_space(seed, values):
 
 
 def test_several_trials_under_way_are_all_different_and_may_be_told_in_any_order():
-    optimizer = BTAO(SQUARE, n_init=2, seed=5)
+    optimizer = BTAO(SQUARE, n_init=2, seed=5, **FREE)
     rng = np.random.default_rng(0)
     for _ in range(7):
         batch = [optimizer.ask() for _ in range(4)]
@@ -381,7 +392,7 @@ def test_a_start_asked_for_at_once_goes_on_beyond_the_design():
 
 
 def test_a_trial_under_way_keeps_the_next_one_away_from_it():
-    optimizer, _ = played(LINE, 9, shifted, n_init=3, seed=0, **FREE)
+    optimizer, _ = played(LINE, 9, shifted, n_init=3, seed=0)
     first, second = optimizer.ask(), optimizer.ask()
     assert first.level == second.level == "light"
     assert abs(first.config["x"] - second.config["x"]) > 1e-3
@@ -465,7 +476,7 @@ def test_best_is_the_first_of_equal_heavy_values():
 
 
 def test_predictions_reproduce_heavy_values_and_use_known_light_ones():
-    optimizer, asked = played(SQUARE, 21, n_init=4, seed=2)
+    optimizer, asked = played(SQUARE, 18, n_init=4, seed=2, **BOUNDED)
     heavy = of_level(asked, "heavy")
     mean, std = optimizer.predict([trial.config for trial in heavy])
     np.testing.assert_allclose(mean, [loss(trial.config, "heavy") for trial in heavy], atol=2e-3)
@@ -484,7 +495,7 @@ def test_predictions_refuse_what_they_cannot_answer():
         optimizer.predict([{"x": 0.0, "y": 1.0}])
     play(optimizer, 8)
     with pytest.raises(ValueError, match="did you mean 'x'"):
-        optimizer.predict([{"X": 0.0, "y": 1.0}])
+        optimizer.predict([{"xx": 0.0, "y": 1.0}])
     with pytest.raises(ValueError, match="parameter 'y'"):
         optimizer.predict([{"x": 0.0, "y": -1.0}])
     mean, std = optimizer.predict([])
@@ -509,14 +520,20 @@ def test_the_global_random_state_is_neither_used_nor_changed():
     assert names(played(SQUARE, 15, n_init=2)[1]) == one
 
 
-@pytest.mark.parametrize("options", [{"candidates": "joint", "n_init": 2}, {"candidates": "light", "n_init": 1, **FREE}])
-@pytest.mark.parametrize("space", [LINE, MIXED])
+@pytest.mark.parametrize(
+    ("space", "options"),
+    [
+        (LINE, {"candidates": "joint", "n_init": 2, **BOUNDED}),
+        (MIXED, {"candidates": "joint", "n_init": 2, **FREE}),
+        (MIXED, {"candidates": "light", "n_init": 1, **FREE}),
+    ],
+)
 def test_a_restored_optimiser_asks_what_the_original_asks_from_every_point_of_a_run(space, options):
     def objective(config, level):
         value = loss(config, level)
         return math.nan if 0.55 < value < 0.58 else value
 
-    length = 14
+    length = 11
     optimizer, states = BTAO(space, seed=3, **options), []
     for _ in range(length):
         states.append(optimizer.to_json())
@@ -524,7 +541,7 @@ def test_a_restored_optimiser_asks_what_the_original_asks_from_every_point_of_a_
         states.append(optimizer.to_json())  # the trial is pending in this one
         optimizer.tell(trial, objective(trial.config, trial.level))
     whole = names(optimizer.trials)
-    for state in states[::3] + states[-2:]:
+    for state in states:
         restored = BTAO.from_json(state)
         assert restored.to_json() == state
         for trial in restored.pending:
@@ -545,7 +562,7 @@ def test_ten_and_ten_asks_are_the_same_twenty():
 
 def test_predicting_changes_nothing_that_is_asked_or_stored():
     expected = names(played(SQUARE, 18, n_init=2, seed=7)[1])
-    optimizer = BTAO(SQUARE, n_init=2, seed=7)
+    optimizer = BTAO(SQUARE, n_init=2, seed=7, **FREE)
     for number in range(18):
         if optimizer.best is not None:
             before = optimizer.to_json()
@@ -573,7 +590,7 @@ def test_trials_under_way_survive_in_the_state():
                     optimizer = BTAO.from_json(optimizer.to_json())
         return names(optimizer.trials)
 
-    assert batches(BTAO(LINE, n_init=2), 6, restore=True) == batches(BTAO(LINE, n_init=2), 6, restore=False)
+    assert batches(BTAO(LINE, n_init=2, **FREE), 6, True) == batches(BTAO(LINE, n_init=2, **FREE), 6, False)
 
 
 def test_the_state_is_strict_json_with_all_arguments():

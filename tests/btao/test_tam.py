@@ -30,7 +30,9 @@ FREE = (-INF, INF)
 
 def correlation(X, Y, phi):
     """R by its definition, one entry at a time."""
-    return np.array([[math.exp(-sum(p * (a - b) ** 2 for p, a, b in zip(phi, x, y, strict=True))) for y in Y] for x in X])
+    return np.array(
+        [[math.exp(-sum(p * (a - b) ** 2 for p, a, b in zip(phi, x, y, strict=True))) for y in Y] for x in X]
+    )
 
 
 def jittered(X, phi):
@@ -162,9 +164,7 @@ def kennedy_ohagan(model, light_phi, X_light, y_light, X_heavy, y_heavy, new, li
     def light_covariance(A, B):
         return light.variance_ * (correlation(A, B, light_phi) + JITTER * (A[:, None] == B[None]).all(axis=2))
 
-    K_ll, K_lh, K_hh = (
-        light_covariance(A, B) for A, B in ((X_light, X_light), (X_light, X_heavy), (X_heavy, X_heavy))
-    )
+    K_ll, K_lh, K_hh = (light_covariance(A, B) for A, B in ((X_light, X_light), (X_light, X_heavy), (X_heavy, X_heavy)))
     K_d = delta_variance * jittered(X_heavy, delta_phi)
     K = np.block([[K_ll, rho * K_lh], [rho * K_lh.T, rho**2 * K_hh + K_d]])
     at = new if light_index is None else X_light[light_index]
@@ -455,7 +455,9 @@ def test_a_penalty_among_small_errors_does_no_harm():
 def test_predictions_are_finite_whatever_the_data(data, dim, n_light):
     coordinate = st.sampled_from([0.0, 0.5, 0.5 + 1e-8, 1.0]) | st.floats(0, 1)
     value = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(-10, 10) | st.floats(-1e9, 1e9)
-    X = np.array(data.draw(st.lists(st.lists(coordinate, min_size=dim, max_size=dim), min_size=n_light, max_size=n_light)))
+    X = np.array(
+        data.draw(st.lists(st.lists(coordinate, min_size=dim, max_size=dim), min_size=n_light, max_size=n_light))
+    )
     rows = data.draw(st.lists(st.integers(0, n_light - 1), min_size=1, max_size=4))
     y_light = data.draw(st.lists(value, min_size=n_light, max_size=n_light))
     y_heavy = data.draw(st.lists(value, min_size=len(rows), max_size=len(rows)))

@@ -13,7 +13,7 @@ readonly made_from=$venv/.made-from
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-wanted() { pwd -P; cat requirements.lock pyproject.toml tools/setup.sh; }
+wanted() { pwd -P; cat requirements.lock pyproject.toml .ci/setup.sh; }
 
 # The range is that of requires-python. A pyenv shim may exist and not run; Debian's python3 may lack ensurepip.
 suitable() {

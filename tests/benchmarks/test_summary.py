@@ -1,0 +1,113 @@
+"""The closing table: its numbers are those on record, and it fits a terminal."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+
+from benchmarks.budget import Budget
+from benchmarks.engine import Failure
+from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.records import TrialLog
+from benchmarks.spec import Spec
+from benchmarks.summary import figure_path, finished, print_failures, print_table, table, trials
+from benchmarks.worker import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def experiment(seed, heavy=3):
+    method = Spec("random_search", "baselines.random_search.RandomSearch")
+    return Experiment(Spec("currin", "benchmarks.objectives.currin.Currin"), method, seed, Budget(heavy=heavy))
+
+
+@pytest.fixture
+def out(tmp_path):
+    """Records of seeds 0 and 1 of a budget of 3, and of seed 0 of another budget."""
+    for each in (experiment(0), experiment(1), experiment(0, heavy=2)):
+        run_experiment(each, tmp_path, command="test")
+    return tmp_path
+
+
+def rows(experiment, out):
+    with TrialLog(experiment.folder(out)) as log:
+        return log.rows
+
+
+def test_only_trials_of_the_experiments_asked_for_are_taken(out):
+    assert len(trials([experiment(0), experiment(1)], out)) == 6
+    assert len(trials([experiment(0, heavy=2)], out)) == 2
+    assert trials([experiment(7)], out).empty
+
+
+def test_the_table_shows_what_is_on_record(out):
+    planned = [experiment(seed) for seed in range(3)]
+    head, (cells,) = table(trials(planned, out), planned)
+    shown = dict(zip(head, cells, strict=True))
+    recorded = [rows(each, out) for each in planned[:2]]
+    mean = sum(min(row.value for row in run) for run in recorded) / 2
+    assert shown["method"] == "random_search"
+    assert shown["n seeds"] == "2/3"
+    assert shown["best, minimised [95% interval]"].split()[0] == f"{mean:.6g}"
+    assert float(shown["simple regret [95% interval]"].split()[0]) == pytest.approx(mean + 13.7987220447285, rel=1e-5)
+    assert (shown["heavy runs"], shown["light runs"]) == ("6", "0")
+    seconds = sum(row.method_seconds for run in recorded for row in run)
+    assert float(shown["method s"]) == pytest.approx(seconds, abs=0.006)
+    assert "failed runs" not in head
+
+
+def test_one_seed_has_no_interval_and_failed_runs_are_shown_if_any(out):
+    one = trials([experiment(0)], out)
+    one.loc[0, ["value", "truth"]], one.loc[0, "status"] = math.nan, "failed"
+    head, (cells,) = table(one, [experiment(0)])
+    shown = dict(zip(head, cells, strict=True))
+    assert shown["failed runs"] == "1"
+    assert "[" not in shown["best, minimised [95% interval]"]
+
+
+def test_plain_columns_are_aligned():
+    stream = io.StringIO()
+    print_table(["method", "n"], [["a", "10"], ["longer", "9"]], "title", stream)
+    assert stream.getvalue() == "title\nmethod   n\na       10\nlonger   9\n"
+
+
+def test_nothing_is_cut_off_in_a_terminal_of_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    head = ["method", "n seeds", "best, minimised [95% interval]", "simple regret [95% interval]"]
+    head += ["heavy runs", "light runs", "training s", "method s"]
+    cells = ["random_search", "10/10", "-13.7987 [-13.8, -13.79]", "4.13157e-07 [7.906e-10, 8.255e-07]"]
+    cells += ["1000", "2000", "12345.67", "1234.56"]
+    stream = Terminal()
+    print_table(head, [cells], "title", stream)
+    assert "…" not in stream.getvalue()
+    for word in " ".join(cells).split():
+        assert word in stream.getvalue()
+
+
+def test_what_is_finished_and_where_it_stands(out):
+    planned = [experiment(5), experiment(1)]
+    best = min(row.value for row in rows(experiment(1), out))
+    assert finished(planned, out) == {1: Progress(heavy=3, light=0, best=best, share=1.0)}
+
+
+def test_the_figure_has_a_name_of_its_own_for_other_experiments(out):
+    two = [experiment(0), experiment(1)]
+    assert figure_path(two, out) == figure_path(list(two), out)
+    assert len({figure_path(each, out) for each in (two, two[:1], [experiment(0, heavy=2)])}) == 3
+
+
+def test_failures_are_listed_with_their_files(tmp_path):
+    stream = io.StringIO()
+    print_failures([Failure(experiment(3), "ValueError: boom", tmp_path), Failure(experiment(4), "locked")], stream)
+    assert stream.getvalue().splitlines() == [
+        "2 experiments failed:",
+        "  currin, random_search, seed 3: ValueError: boom",
+        f"    {tmp_path}",
+        "  currin, random_search, seed 4: locked",
+    ]

@@ -1,0 +1,255 @@
+"""btao.minimisation: the loop, failures, and a state file that survives a crash."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from btao import BTAO, Integer, OptimizationResult, Real, Space, minimize
+
+SPACE = Space({"x": Real(0.0, 1.0)})
+OPTIONS = {"n_init": 2, "delta_bounds": (-math.inf, math.inf), "rho_bounds": (-math.inf, math.inf)}
+
+
+def light(config):
+    return (config["x"] - 0.4) ** 2
+
+
+def heavy(config):
+    return (config["x"] - 0.6) ** 2 - 1
+
+
+OBJECTIVES = {"light": light, "heavy": heavy}
+
+
+def names(trials):
+    return [(trial.number, trial.level, trial.config, trial.status, trial.value, trial.error) for trial in trials]
+
+
+class Interrupting:
+    """An objective that is interrupted at the given calls, counted over both levels."""
+
+    def __init__(self, *calls):
+        self.calls, self.count = calls, 0
+
+    def objectives(self):
+        def wrap(function):
+            def objective(config):
+                self.count += 1
+                if self.count in self.calls:
+                    raise KeyboardInterrupt
+                return function(config)
+
+            return objective
+
+        return {level: wrap(function) for level, function in OBJECTIVES.items()}
+
+
+# --- the loop -------------------------------------------------------------------------------------------------------
+
+
+def test_the_result_is_the_best_heavy_trial():
+    result = minimize(OBJECTIVES, SPACE, n_heavy=7, seed=1, **OPTIONS)
+    assert isinstance(result, OptimizationResult)
+    heavies = [trial for trial in result.trials if trial.level == "heavy"]
+    assert len(heavies) == 7 and len(result.trials) == 21
+    assert result.value == min(trial.value for trial in heavies) == heavy(result.config)
+    assert result.value == pytest.approx(-1, abs=1e-3)
+    assert result.optimizer.best.config == result.config
+    for trial in result.trials:
+        assert trial.value == OBJECTIVES[trial.level](trial.config)
+
+
+def test_it_asks_what_the_optimiser_asks():
+    result = minimize(OBJECTIVES, SPACE, n_heavy=4, seed=3, **OPTIONS)
+    optimizer = BTAO(SPACE, seed=3, **OPTIONS)
+    for trial in result.trials:
+        asked = optimizer.ask()
+        assert (asked.level, asked.config) == (trial.level, trial.config)
+        optimizer.tell(asked, trial.value)
+
+
+def test_fewer_heavy_runs_than_the_start_has():
+    result = minimize(OBJECTIVES, SPACE, n_heavy=1, **OPTIONS | {"n_init": 4})
+    assert [trial.level for trial in result.trials] == ["light"] * 8 + ["heavy"]
+
+
+def test_a_finite_space_may_end_the_run_early():
+    space = Space({"x": Integer(0, 2)})
+    result = minimize(OBJECTIVES, space, n_heavy=50, **OPTIONS)
+    assert len(result.trials) == 6
+    assert result.config == {"x": 1}
+
+
+def test_an_objective_may_change_the_configuration_it_is_given():
+    def greedy(config):
+        return light(config) + config.pop("x")
+
+    result = minimize({"light": greedy, "heavy": greedy}, SPACE, n_heavy=3, **OPTIONS)
+    assert set(result.config) == {"x"}
+
+
+# --- failures -------------------------------------------------------------------------------------------------------
+
+
+def test_an_exception_is_a_failed_trial_with_a_warning():
+    calls = []
+
+    def failing(config):
+        calls.append(config)
+        if len(calls) == 2:
+            raise MemoryError("no room")
+        return heavy(config)
+
+    with pytest.warns(UserWarning, match=r"heavy trial 5 at \{'x': .*\} failed: MemoryError: no room"):
+        result = minimize({"light": light, "heavy": failing}, SPACE, n_heavy=5, **OPTIONS)
+    assert (result.trials[5].status, result.trials[5].error) == ("failed", "MemoryError: no room")
+    assert sum(trial.level == "heavy" for trial in result.trials) == 5  # the failed one is among them
+
+
+def test_a_value_that_is_not_finite_is_a_failed_trial_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = minimize(
+            {"light": light, "heavy": lambda config: math.nan if config["x"] < 0.5 else heavy(config)},
+            SPACE,
+            n_heavy=6,
+            **OPTIONS,
+        )
+    assert result.config["x"] >= 0.5
+    assert "the value is nan" in [trial.error for trial in result.trials]
+
+
+def test_heavy_trials_that_all_fail_are_an_error_that_names_the_last_one():
+    with pytest.raises(RuntimeError, match="no heavy trial succeeded; the last error of 3: the value is nan"):
+        minimize({"light": light, "heavy": lambda config: math.nan}, SPACE, n_heavy=3, **OPTIONS)
+
+
+def test_light_trials_that_all_fail_end_the_run():
+    count = []
+
+    def broken(config):
+        count.append(config)
+        raise ZeroDivisionError("a bug")
+
+    with (
+        pytest.warns(UserWarning, match="light trial 0 at"),
+        pytest.raises(RuntimeError, match="no heavy trial succeeded; the last error of 10: ZeroDivisionError: a bug"),
+    ):
+        minimize({"light": broken, "heavy": heavy}, SPACE, n_heavy=5, **OPTIONS)
+    assert len(count) == 10  # as many as the run would have had
+
+
+# --- the state file -------------------------------------------------------------------------------------------------
+
+
+def test_a_run_interrupted_anywhere_goes_on_to_the_same_trials(tmp_path):
+    whole = minimize(OBJECTIVES, SPACE, n_heavy=5, seed=2, **OPTIONS)
+    state = tmp_path / "run.json"
+    objectives = Interrupting(1, 4, 8, 9, 14).objectives()
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            minimize(objectives, SPACE, n_heavy=5, seed=2, state=state, **OPTIONS)
+    resumed = minimize(objectives, SPACE, n_heavy=5, seed=2, state=str(state), **OPTIONS)
+    assert names(resumed.trials) == names(whole.trials)
+    assert (resumed.config, resumed.value) == (whole.config, whole.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]  # no temporary file is left
+
+
+def test_the_state_is_written_after_every_trial(tmp_path):
+    state, seen = tmp_path / "run.json", []
+
+    def watching(config):
+        seen.append(len(json.loads(state.read_text())["trials"]) if state.exists() else 0)
+        return light(config)
+
+    minimize({"light": watching, "heavy": heavy}, SPACE, n_heavy=1, state=state, **OPTIONS)
+    assert seen == [0, 1, 2, 3]
+    assert len(json.loads(state.read_text())["trials"]) == 5
+
+
+def test_a_finished_run_is_not_run_again_and_a_longer_one_goes_on(tmp_path):
+    state, counter = tmp_path / "run.json", Interrupting()
+    objectives = counter.objectives()
+    minimize(objectives, SPACE, n_heavy=3, state=state, **OPTIONS)
+    done = counter.count
+    again = minimize(objectives, SPACE, n_heavy=3, state=state, **OPTIONS)
+    assert counter.count == done and len(again.trials) == done
+    longer = minimize(objectives, SPACE, n_heavy=5, state=state, **OPTIONS)
+    assert counter.count == len(longer.trials) == 15
+    assert names(longer.trials) == names(minimize(OBJECTIVES, SPACE, n_heavy=5, **OPTIONS).trials)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("space", Space({"x": Real(0.0, 2.0)})),
+        ("seed", 1),
+        ("light_per_heavy", 3),
+        ("n_init", 4),
+        ("delta_bounds", (-1.0, 0.0)),
+        ("rho_bounds", (0.0, 1.0)),
+        ("candidates", "light"),
+        ("square_root_beta", True),
+    ],
+)
+def test_a_state_of_other_arguments_is_refused_before_any_run(tmp_path, name, value):
+    state = tmp_path / "run.json"
+    minimize(OBJECTIVES, SPACE, n_heavy=1, state=state, **OPTIONS)
+    before, counter = state.read_text(), Interrupting()
+    with pytest.raises(ValueError, match=rf"run\.json holds a run with {name}=.* but {name}=.* is asked for"):
+        minimize(
+            counter.objectives(), **{"space": SPACE, "seed": 0, "n_heavy": 2, "state": state} | OPTIONS | {name: value}
+        )
+    assert counter.count == 0 and state.read_text() == before
+
+
+def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path):
+    state = tmp_path / "notes.txt"
+    state.write_text("my notes")
+    with pytest.raises(ValueError, match="not a state of BTAO"):
+        minimize(OBJECTIVES, SPACE, n_heavy=1, state=state, **OPTIONS)
+    assert state.read_text() == "my notes"
+
+
+def test_a_state_in_a_folder_that_is_missing_is_refused_before_any_run(tmp_path):
+    counter = Interrupting()
+    with pytest.raises(ValueError, match="state must be a file in an existing folder, but .*missing is none"):
+        minimize(counter.objectives(), SPACE, n_heavy=1, state=tmp_path / "missing" / "run.json", **OPTIONS)
+    assert counter.count == 0
+
+
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"objectives": light}, ValueError, "objectives must be"),
+        ({"objectives": {"light": light}}, ValueError, "objectives must be"),
+        ({"objectives": OBJECTIVES | {"medium": light}}, ValueError, "objectives must be"),
+        ({"objectives": {"light": light, "heavy": 3}}, TypeError, r"objectives\['heavy'\] must be callable, got 3"),
+        ({"space": {"x": (0, 1)}}, TypeError, r"space must be a btao\.Space"),
+        ({"n_heavy": 0}, ValueError, "n_heavy must be an integer of at least 1, got 0"),
+        ({"n_heavy": 2.0}, ValueError, r"n_heavy must be an integer of at least 1, got 2\.0"),
+        ({"n_heavy": True}, ValueError, "n_heavy must be an integer"),
+        ({"seed": -1}, ValueError, "seed must be an integer"),
+        ({"candidates": "all"}, ValueError, "candidates must be one of"),
+        ({"budget": 3}, TypeError, "budget"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        minimize(**{"objectives": OBJECTIVES, "space": SPACE, "n_heavy": 1} | arguments)
+
+
+@pytest.mark.parametrize("value", [None, "0.1", [1.0]])
+def test_an_objective_that_returns_no_number_is_an_error(value):
+    with pytest.raises((TypeError, ValueError), match="value"):
+        minimize({"light": lambda config: value, "heavy": heavy}, SPACE, n_heavy=1, **OPTIONS)
+
+
+def test_numpy_integers_are_arguments_too():
+    assert len(minimize(OBJECTIVES, SPACE, n_heavy=np.int64(2), seed=np.int64(1), **OPTIONS).trials) == 6
