@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -133,6 +134,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
     Ctrl-C reaches the whole group of processes, but it is for the parent to end the workers.
     """
+    resource_tracker.ensure_running()  # its own start, which the first process started would cause, unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
