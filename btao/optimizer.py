@@ -59,6 +59,9 @@ class BTAO:
 
     Notes
     -----
+    Models are fitted anew before each proposal, from the last hyperparameters (METHOD item 11); the
+    Cholesky factor is extended (METHOD item 14) by the trials that are under way at that moment.
+
     A failed trial is never best and never asked again. Its configuration counts as the worst
     light value seen, so that the search leaves its neighbourhood. Several trials may be asked
     before one is told: those under way are taken to turn out as the model expects.
