@@ -1,6 +1,6 @@
 """Reference results: the committed records behind the notebooks, and how they are made anew.
 
-`python -m benchmarks.reference` runs everything again and replaces results/reference/*.parquet;
+`python -m benchmarks.reference` runs everything again and replaces results/reference/*;
 `python -m benchmarks.reference toy` only that one. Interrupted, the same command continues. The
 tables are identical on the same machine and versions, but for the columns of seconds.
 """
@@ -23,7 +23,7 @@ FOLDER = ROOT / "results" / "reference"
 # What is run for each table, less scale and out.
 COMMANDS = {
     "toy": ["task=toy", "method=btao", "seeds=10"],
-    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"],
+    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20", "jobs=2"],
 }
 
 
@@ -56,13 +56,16 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def record(name: str, out: Path) -> Path:
-    """Run a table's experiments below `out`, or what is unfinished of them, and write its Parquet file."""
+    """Run a table's experiments below `out`, or what is unfinished of them; write its Parquet file and figure."""
+    from benchmarks import plots
+
     frame = _run(name, ["scale=laptop"], out)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.parquet"
     temporary = path.with_suffix(".tmp")
     frame.to_parquet(temporary, index=False)
     temporary.replace(path)
+    plots.figure_run(frame, path.with_suffix(".png"))
     return path
 
 
