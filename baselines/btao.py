@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, SpaceExhausted
 
 
 class BTAOMethod:
-    """Adaptor of `btao.BTAO` to the protocol; the bounds of the model are the task's unless given.
+    """Adaptor of `btao.BTAO` to the protocol.
 
     Parameters
     ----------
     problem : Problem
         A task with two levels.
     seed : int
-    **options
-        Arguments of `btao.BTAO`: light_per_heavy, n_init, candidates, square_root_beta, delta_bounds, rho_bounds.
+    light_per_heavy, n_init, candidates, square_root_beta
+        Arguments of `btao.BTAO`.
+    delta_bounds, rho_bounds : (float, float), optional
+        Bounds of its model; None: those of the task.
 
     Raises
     ------
@@ -27,9 +29,27 @@ class BTAOMethod:
 
     capabilities: ClassVar[Capabilities] = Capabilities(levels="two")
 
-    def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
-        bounds = {"delta_bounds": problem.delta_bounds, "rho_bounds": problem.rho_bounds}
-        self._optimizer = BTAO(problem.space, seed=seed, **bounds | options)
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        light_per_heavy: int = 2,
+        n_init: int | None = None,
+        candidates: str = "joint",
+        square_root_beta: bool = False,
+        delta_bounds: tuple[float, float] | None = None,
+        rho_bounds: tuple[float, float] | None = None,
+    ) -> None:
+        self._optimizer = BTAO(
+            problem.space,
+            seed=seed,
+            light_per_heavy=light_per_heavy,
+            n_init=n_init,
+            delta_bounds=problem.delta_bounds if delta_bounds is None else delta_bounds,
+            rho_bounds=problem.rho_bounds if rho_bounds is None else rho_bounds,
+            candidates=candidates,
+            square_root_beta=square_root_beta,
+        )
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
 
     def ask(self) -> Trial:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from baselines.ledger import Ledger, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao.acquisition import beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
@@ -41,18 +42,16 @@ class GPBO:
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
         if n_init is not None and (isinstance(n_init, bool) or not isinstance(n_init, int) or n_init < 1):
             raise ValueError(f"n_init must be null or an integer of at least 1, got {n_init!r}")
         self._problem = problem
         self._space = problem.space
         self._kernel = Kernel(problem.space.dim, problem.space)
-        self._seed = seed
+        self._seed = check_seed(seed)
+        self._ledger = Ledger()
         self._square_root_beta = square_root_beta
         self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
         self._points: list[np.ndarray] = []
-        self._trials: list[Trial] = []
         self._told: dict[int, Measurement] = {}
         self._warm: np.ndarray | None = None
 
@@ -64,12 +63,11 @@ class GPBO:
         SearchExhausted
             When every configuration of a finite space was tried.
         """
-        number = len(self._trials)
+        number = len(self._points)
         point = self._design[number] if number < len(self._design) else self._propose()
         trial = Trial(number, self._space.from_unit(point), heavy=True, budget=self._problem.heavy_iterations)
         self._points.append(point)
-        self._trials.append(trial)
-        return trial
+        return self._ledger.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -79,15 +77,12 @@ class GPBO:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        if not 0 <= trial.number < len(self._trials) or self._trials[trial.number] != trial:
-            raise ValueError(f"trial {trial.number} is not pending: it was never asked for")
-        if trial.number in self._told:
-            raise ValueError(f"trial {trial.number} is not pending: it was told before")
+        self._ledger.close(trial)
         self._told[trial.number] = measurement
 
     def _propose(self) -> np.ndarray:
         known = np.array(self._points)
-        rng = np.random.default_rng([self._seed, len(self._trials)])
+        rng = np.random.default_rng([self._seed, len(known)])
         values = {number: told.value for number, told in self._told.items() if not told.failed}
         if values:
             best = known[sorted(values, key=lambda number: (values[number], number))[:N_BEST]]

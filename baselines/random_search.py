@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from baselines.ledger import Ledger, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 
 
@@ -32,21 +33,18 @@ class RandomSearch:
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
         self._problem = problem
-        self._seed = seed
+        self._seed = check_seed(seed)
         self._asked = 0
-        self._pending: dict[int, Trial] = {}
+        self._ledger = Ledger()
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending."""
         generator = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(self._asked,)))
         config = self._problem.space.from_unit(generator.random(self._problem.space.dim))
         trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
-        self._pending[trial.number] = trial
         self._asked += 1
-        return trial
+        return self._ledger.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back. Its measurement changes nothing.
@@ -56,6 +54,4 @@ class RandomSearch:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        if self._pending.get(trial.number) != trial:
-            raise ValueError(f"trial {trial.number} is not pending: it was never asked for, or was told before")
-        del self._pending[trial.number]
+        self._ledger.close(trial)

@@ -26,11 +26,13 @@ from baselines.protocol import Method, Problem, SearchExhausted, Trial, check_co
 from benchmarks.budget import Budget, Spent
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
 from benchmarks.provenance import provenance
-from benchmarks.records import ERROR, Row, TrialLog, read_run, write_run
+from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, write_run
 from benchmarks.spec import Spec
 from btao.training import Level
 
-DONE = ("finished", "exhausted")
+# An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
+# before a light one has succeeded, so a budget of heavy runs alone would never end it.
+MAX_FAILURES_IN_A_ROW = 50
 
 # What describes one start of a run, as opposed to the run.
 START = ("status", "command", "started", "finished", "first_trial", "versions", "git", "machine")
@@ -45,6 +47,10 @@ class ExperimentFailed(RuntimeError):
 
     def __str__(self) -> str:
         return self.args[0]
+
+
+class NothingSucceeds(RuntimeError):
+    """Too many trials failed one after the other."""
 
 
 class ReplayMismatch(RuntimeError):
@@ -182,8 +188,9 @@ def run_experiment(
     Raises
     ------
     ExperimentFailed
-        If building or running the method or the task failed. The traceback is in error.txt, the
-        trials so far are kept. An error inside `evaluate` is a failed trial and no more.
+        If building or running the method or the task failed, or `MAX_FAILURES_IN_A_ROW` trials
+        did. The traceback is in error.txt, the trials so far are kept. An error inside `evaluate`
+        is a failed trial and no more.
     RunLocked
         If another process is working on this experiment.
     ValueError
@@ -193,21 +200,23 @@ def run_experiment(
     """
     experiment.check()
     folder = experiment.folder(out)
-    if (read_run(folder) or {}).get("status") in DONE:
+    if is_done(folder):
         return "skipped"
     with TrialLog(folder) as log:
         run = _describe(experiment, command, log, earlier=read_run(folder))
         try:
             objective, method = experiment.build()
+            objective.prepare()
             run["optimum"] = objective.optimum
             write_run(folder, run)
             run["status"] = _loop(experiment, objective, method, log, on_trial or (lambda row: None))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
                 (folder / ERROR).write_text(traceback.format_exc())
                 write_run(folder, run | {"status": "failed", "finished": _now()})
             raise ExperimentFailed(f"{type(error).__name__}: {error}", folder) from error
-        write_run(folder, run | {"finished": _now()})
+        log.sync()  # "finished" must not outlive the trials it speaks of, not even a power cut
+        write_run(folder, run | {"finished": _now(), "n_trials": log.n_rows})
         (folder / ERROR).unlink(missing_ok=True)
     return run["status"]
 
@@ -216,11 +225,15 @@ def _loop(
     experiment: Experiment, objective: Objective, method: Method, log: TrialLog, on_trial: Callable[[Row], None]
 ) -> str:
     spent = Spent()
+    failures = 0
     for row in log.rows:
         _replay(method, row, log.path)
         spent.add(row)
+        failures = failures + 1 if row.status == "failed" else 0
         on_trial(row)
     while experiment.budget.lasts(spent):
+        if failures == MAX_FAILURES_IN_A_ROW:
+            raise NothingSucceeds(f"the last {failures} trials failed, at last with: {row.error}")
         started = time.perf_counter()
         try:
             trial = method.ask()
@@ -239,6 +252,7 @@ def _loop(
             row = dataclasses.replace(row, method_seconds=asking + telling, time=elapsed)
             log.append(row)
         spent.add(row)
+        failures = failures + 1 if row.status == "failed" else 0
         on_trial(row)
     return "finished"
 
@@ -300,7 +314,7 @@ def _replay(method: Method, row: Row, path: Path) -> None:
 def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict[str, Any] | None) -> dict[str, Any]:
     """The contents of run.json at the start; earlier starts of the same run are kept in a list."""
     identity = experiment.identity
-    starts = [] if earlier is None else [*earlier["earlier"], {name: earlier[name] for name in START}]
+    starts = [] if earlier is None else [*earlier.get("earlier", []), {name: earlier.get(name) for name in START}]
     return {
         "task": experiment.task.name,
         "method": experiment.method.name,
@@ -315,6 +329,7 @@ def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict
         "command": command,
         "started": _now(),
         "finished": None,
+        "n_trials": None,
         "first_trial": len(log.rows),
         **provenance(),
         "earlier": starts,

@@ -4,6 +4,7 @@
         run.json      what was run, by what, where, and how it ended
         trials.jsonl  one JSON object a line for every trial, in the order they were told
         error.txt     the traceback, if the run failed
+        output.txt    what libraries printed and warned of, if they did
 
 Each row goes to the operating system in one write, so kill -9 loses no trial that was recorded; a
 power cut may lose the last ones, which a rerun repeats. JSON here is strict: what is not finite is null.
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 TRIALS = "trials.jsonl"
 RUN = "run.json"
 ERROR = "error.txt"
+
+# The status of a run at its end: the budget is spent, or the method had nothing left to propose.
+DONE = ("finished", "exhausted")
 
 
 class CorruptRecord(ValueError):
@@ -128,6 +132,8 @@ class TrialLog:
     path : Path
     rows : list of Row
         What was on file when the log was opened.
+    n_rows : int
+        How many are on file now.
 
     Raises
     ------
@@ -147,6 +153,7 @@ class TrialLog:
             self._lock(folder)
             self.rows, self._end = _read_rows(self.path)
             self._file.truncate(self._end)  # a torn last line goes
+            self.n_rows = len(self.rows)
         except BaseException:
             self._file.close()
             raise
@@ -173,6 +180,11 @@ class TrialLog:
                 str(self.path),
             ) from error
         self._end += len(line)
+        self.n_rows += 1
+
+    def sync(self) -> None:
+        """Write all rows through to the disk itself."""
+        os.fsync(self._file.fileno())
 
     def _lock(self, folder: Path) -> None:
         try:
@@ -230,6 +242,23 @@ def read_run(folder: Path) -> dict[str, Any] | None:
     if not isinstance(run, dict):
         raise CorruptRecord(f"{path} holds no JSON object. Move {folder} away to run it again")
     return run
+
+
+def is_done(folder: Path) -> bool:
+    """Whether the run in a folder is at its end, with all its trials still on file.
+
+    Raises
+    ------
+    CorruptRecord
+        If run.json is no JSON object.
+    """
+    run = read_run(folder) or {}
+    if run.get("status") not in DONE:
+        return False
+    try:
+        return (folder / TRIALS).read_bytes().count(b"\n") == run.get("n_trials")
+    except FileNotFoundError:
+        return False
 
 
 def _read_rows(path: Path) -> tuple[list[Row], int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.stats.qmc import Sobol
 
 from btao.gp import Kernel
 from btao.space import Categorical, Integer, Space
@@ -101,8 +102,6 @@ def _any_new(kernel: Kernel, space: Space, known: np.ndarray, rng: np.random.Gen
 def _candidates(space: Space, best: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if space.size <= ENUMERABLE:
         return _all_points(space)
-    from scipy.stats.qmc import Sobol
-
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
     if space.dim <= MAX_CORNER_DIM:
         parts.append(np.stack(np.meshgrid(*[[0.0, 1.0]] * space.dim), axis=-1).reshape(-1, space.dim))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import erfcx, ndtr, ndtri
+from scipy.stats import qmc
 
 Array = NDArray[np.float64]
 
@@ -489,8 +490,6 @@ class _Sample:
 @lru_cache(maxsize=64)
 def _sobol(dim: int, n_points: int, seed: int) -> Array:
     """Scrambled Sobol points strictly inside (0, 1), shape (dim, n_points), read-only."""
-    from scipy.stats import qmc
-
     bits = 30
     points = qmc.Sobol(dim, scramble=True, bits=bits, rng=seed).random_base2(n_points.bit_length() - 1)
     points = np.ascontiguousarray(points.T) + 0.5 ** (bits + 1)  # the centres of the 2^-30 cells: never 0 or 1

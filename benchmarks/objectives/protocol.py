@@ -49,6 +49,10 @@ class Objective(Protocol):
     optimum: float | None
     data: DataSource | None
 
+    def prepare(self) -> None:
+        """Load libraries and data. Called once before the first trial, so that no trial's clock pays for it."""
+        ...
+
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """Train `config` as `level` says; all randomness comes from (seed, config)."""
         ...

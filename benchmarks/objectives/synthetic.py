@@ -69,6 +69,9 @@ class Synthetic:
         if rho_bounds is not None:
             self.rho_bounds = tuple(rho_bounds)
 
+    def prepare(self) -> None:
+        """Nothing to load."""
+
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """The light or heavy response at `config`, with noise that (seed, config, level) decide.
 

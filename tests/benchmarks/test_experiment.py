@@ -36,12 +36,16 @@ class Square:
     heavy = Level(7)
     delta_bounds = rho_bounds = (-math.inf, math.inf)
     data = None
+    prepared: ClassVar[list] = []
     evaluated: ClassVar[list] = []
     accidents: ClassVar[dict] = {}
 
     def __init__(self, shift=0.0, consumed=None):
         self.optimum = shift
         self.consumed = consumed
+
+    def prepare(self):
+        self.prepared.append(len(self.evaluated))
 
     def evaluate(self, config, level, seed):
         self.evaluated.append((config, level, seed))
@@ -99,6 +103,7 @@ EXPERIMENT = Experiment(SQUARE, SCRIPT, seed=4, budget=Budget(heavy=4))
 
 @pytest.fixture(autouse=True)
 def no_accidents(monkeypatch):
+    monkeypatch.setattr(Square, "prepared", [])
     monkeypatch.setattr(Square, "evaluated", [])
     monkeypatch.setattr(Square, "accidents", {})
     monkeypatch.setattr(Script, "accidents", {})
@@ -122,6 +127,52 @@ def timeless(experiment, out):
 
 
 # --- the record of one run
+
+
+def test_the_task_is_prepared_once_before_the_first_trial(tmp_path):
+    run(EXPERIMENT, tmp_path)
+    assert Square.prepared == [0]
+
+
+def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
+    """Light trials that all fail would otherwise go on for ever: no heavy one is granted."""
+    Square.accidents = {k: RuntimeError("no memory") for k in range(1000)}
+    experiment = change(method=Spec("btao", "baselines.btao.BTAOMethod"))
+    for _ in range(2):  # the same command again says the same, and trains no more
+        with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: RuntimeError: no memory"):
+            run(experiment, tmp_path)
+        assert len(rows(experiment, tmp_path)) == len(Square.evaluated) == module.MAX_FAILURES_IN_A_ROW
+    assert read_run(experiment.folder(tmp_path))["status"] == "failed"
+
+
+def test_failures_between_successes_are_no_reason_to_end(tmp_path):
+    Square.accidents = {k: RuntimeError("no memory") for k in range(200) if k % 40}
+    experiment = change(budget=Budget(heavy=60))
+    assert run(experiment, tmp_path) == "finished"
+
+
+@pytest.mark.parametrize("lost", ["the last row", "all rows", "the log"])
+def test_a_finished_run_that_lost_rows_is_finished_again(tmp_path, lost):
+    run(EXPERIMENT, tmp_path)
+    path = EXPERIMENT.folder(tmp_path) / "trials.jsonl"
+    before = timeless(EXPERIMENT, tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    if lost == "the log":
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(lines[:-1] if lost == "the last row" else []))
+    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert timeless(EXPERIMENT, tmp_path) == before
+    assert read_run(EXPERIMENT.folder(tmp_path))["n_trials"] == len(before)
+    assert run(EXPERIMENT, tmp_path) == "skipped"
+
+
+def test_a_method_that_exits_leaves_its_traceback(tmp_path):
+    Script.accidents = {("ask", 2): SystemExit(3)}
+    with pytest.raises(ExperimentFailed, match="SystemExit: 3"):
+        run(EXPERIMENT, tmp_path)
+    assert "self.accident" in (EXPERIMENT.folder(tmp_path) / "error.txt").read_text()
+    assert read_run(EXPERIMENT.folder(tmp_path))["status"] == "failed"
 
 
 def test_the_rows_say_what_happened(tmp_path):
@@ -304,12 +355,11 @@ def test_a_failed_trial_is_recorded_and_the_run_goes_on(tmp_path, accident, erro
     assert all(row.status == "ok" for row in rest)
 
 
-@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit()])
-def test_an_interrupted_run_continues_to_the_same_table(tmp_path, interruption):
+def test_an_interrupted_run_continues_to_the_same_table(tmp_path):
     run(EXPERIMENT, tmp_path / "undisturbed")
     Square.evaluated.clear()
-    Square.accidents[5] = interruption
-    with pytest.raises(type(interruption)):
+    Square.accidents[5] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
         run(EXPERIMENT, tmp_path)
     assert len(rows(EXPERIMENT, tmp_path)) == 5
     assert read_run(EXPERIMENT.folder(tmp_path))["status"] == "running"

@@ -267,6 +267,25 @@ def test_svm_stops_at_the_limit_without_a_warning_and_whatever_the_seed(digits):
     assert light[0].iterations == 2 < heavy.iterations < 10_000
 
 
+@pytest.mark.parametrize(("c", "gamma"), list(itertools.product([-6, 0, 5, 10], [-8, -3, 0, 6])))
+def test_a_heavy_svm_run_is_the_best_of_both_its_machines(digits, c, gamma):
+    from sklearn.svm import SVC
+
+    task, arrays = small_svm(digits, light_iterations=3, heavy_iterations=9), digits[1]
+    config = {"C": 2.0**c, "gamma": 2.0**gamma}
+    x = arrays["x_train"].reshape(150, 16) / 255
+    errors = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for limit in (3, 9):
+            machine = SVC(**config, max_iter=limit).fit(x[:100], arrays["y_train"][:100])
+            errors[limit] = 1 - machine.score(x[100:], arrays["y_train"][100:])
+    light, heavy = (task.evaluate(config, level, seed=0).value for level in (task.light, task.heavy))
+    assert light == pytest.approx(errors[3])
+    assert heavy == pytest.approx(min(errors.values()))
+    assert heavy <= light
+
+
 def test_svm_reads_no_data_before_it_is_needed(tmp_path):
     task = SVM(data="mnist", data_dir=str(tmp_path / "nowhere"))
     assert (task.light.iterations, task.heavy.iterations) == (50, 500)

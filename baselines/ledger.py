@@ -1,0 +1,36 @@
+"""What every method keeps account of: its seed, and the trials that it asked and was not told yet."""
+
+from __future__ import annotations
+
+from baselines.protocol import Trial
+
+
+def check_seed(seed: int) -> int:
+    """`seed`, or ValueError if it is no integer of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+    return seed
+
+
+class Ledger:
+    """The pending trials of a method."""
+
+    def __init__(self) -> None:
+        self._pending: dict[int, Trial] = {}
+
+    def open(self, trial: Trial) -> Trial:
+        """Note a trial that is asked; returns it."""
+        self._pending[trial.number] = trial
+        return trial
+
+    def close(self, trial: Trial) -> None:
+        """Strike out a trial that is told.
+
+        Raises
+        ------
+        ValueError
+            If it was not asked for, or was told before.
+        """
+        if self._pending.get(trial.number) != trial:
+            raise ValueError(f"trial {trial.number} is not pending: it was never asked for, or was told before")
+        del self._pending[trial.number]
