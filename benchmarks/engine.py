@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.experiment import Experiment
-from benchmarks.records import ERROR
+from benchmarks.records import ERROR, CorruptRecord, RunLocked, TrialLog, read_run, write_run
 from benchmarks.worker import OUTPUT, Ended, Progress, Worker
 
-TAIL = 4000  # characters of a dead worker's output that are kept with the failure
+TAIL = 4000  # characters of a dead worker's output that are kept with the failure, at least
+FAULT = "Fatal Python error"  # how faulthandler begins; the innermost call follows, so nothing after it is cut
 
 
 @dataclass(frozen=True)
@@ -135,14 +136,31 @@ def _idle_worker(idle: list[Worker], threads: int) -> Worker | None:
 
 
 def _death(worker: Worker, folder: Path) -> Ended:
-    """The end of an experiment whose worker died, with what it printed last kept in the run's folder."""
+    """The end of an experiment whose worker died, put on record with what it printed last."""
     reason = worker.cause_of_death()
     printed = ""
     with contextlib.suppress(OSError):
-        printed = (folder / OUTPUT).read_text(errors="replace")[-TAIL:]
+        printed = _last_words((folder / OUTPUT).read_text(errors="replace"))
+    with contextlib.suppress(OSError, RunLocked, CorruptRecord):  # what cannot be marked is left as it is
+        _mark_failed(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ERROR).write_text(f"{reason}\n{printed}")
     except OSError:
         return Ended(reason)
     return Ended(reason, folder / ERROR)
+
+
+def _last_words(printed: str) -> str:
+    """The end of what a worker printed, with the whole of its last report of a crash."""
+    start = max(len(printed) - TAIL, 0)
+    fault = printed.rfind(FAULT)
+    return printed[start if fault < 0 else min(start, fault) :]
+
+
+def _mark_failed(folder: Path) -> None:
+    """Say in run.json that a run which no process works on any more has failed."""
+    with TrialLog(folder):  # no other process works on it now
+        run = read_run(folder) or {}
+        if run.get("status") == "running":
+            write_run(folder, run | {"status": "failed"})

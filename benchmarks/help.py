@@ -8,7 +8,8 @@ from benchmarks.options import text
 OPTIONS = """\
 usage: python -m benchmarks.run task=NAME [OPTION=VALUE ...] [-m]
 
-Runs every chosen method with every seed on one task, then prints a table and draws a figure.
+Runs every chosen method with every seed on one task, then prints a table and draws a figure of
+the runs that finished: `n seeds` says how many of those asked for. What failed is listed after it.
 The same command again continues what is unfinished and skips what is done.
 
 options (with their defaults)

@@ -32,16 +32,16 @@ def seeds(value: object) -> tuple[int, ...]:
     Raises
     ------
     UsageError
-        Not an integer of at least 1, and not a list of distinct integers of at least 0.
+        Not an integer of at least 1, and not a list of distinct integers from 0 to 2**63 - 1.
     """
     if _is_integer(value) and value >= 1:
         return tuple(range(value))
-    listed = isinstance(value, list) and len(value) > 0 and all(_is_integer(seed) and seed >= 0 for seed in value)
-    if listed and len(set(value)) == len(value):
+    listed = isinstance(value, list) and all(_is_integer(seed) and 0 <= seed < 2**63 for seed in value)
+    if listed and value and len(set(value)) == len(value):
         return tuple(value)
     raise UsageError(
         f"seeds={text(value)}: give a number of seeds of at least 1 (seeds=10), "
-        "or a list of different seeds of at least 0 (seeds=[3,7])"
+        "or a list of different seeds from 0 to 2**63 - 1 (seeds=[3,7])"
     )
 
 
@@ -68,6 +68,23 @@ def duration(option: str, value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value > 0):
         raise UsageError(f"{option}={text(value)}: give a number of seconds above 0")
     return float(value)
+
+
+def alike(option: str, value: object, default: object) -> None:
+    """Refuse a parameter that is not of its default's kind; any will do where the default is null.
+
+    The class that takes it checks the rest.
+
+    Raises
+    ------
+    UsageError
+        Naming the option and the kind.
+    """
+    for kind, right in ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list")):
+        if isinstance(default, kind):
+            if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):
+                raise UsageError(f"{option}={text(value)}: give {right}, as in {option}={text(default)}")
+            return
 
 
 def text(value: object) -> str:

@@ -56,10 +56,13 @@ def plan(request: Request) -> Plan:
         A parameter that a class does not take, a value out of range, a method that cannot do the
         task, data that cannot be found, a record that is damaged, or a folder that cannot be made.
     """
-    task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
     places = {"data": request.data, "data_dir": request.data_dir} if request.task.get("needs_data") else {}
     try:
         request.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"out={request.out}: no folder can be made there ({error.strerror})") from error
+    try:
+        task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
         data = task.build(**places).data
         methods = [_method(name, dict(settings)) for name, settings in request.methods.items()]
         experiments = [
@@ -73,7 +76,7 @@ def plan(request: Request) -> Plan:
     except CorruptRecord as error:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
-        raise UsageError(f"task {task.name}: {error}") from error
+        raise UsageError(f"task {request.task['name']}: {error}") from error
     return Plan(request, experiments, done, data)
 
 

@@ -40,14 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for number, each in enumerate(plans, start=1):
             prefix = f"({number}/{len(plans)}) " if len(plans) > 1 else ""
-            failures += _run(each, command, prefix)
-            faults += not _report(each, prefix)
+            failed = _run(each, command, prefix)
+            failures += failed
+            faults += not _report(each, failed, prefix)
     except KeyboardInterrupt:
         print(f"stopped; all recorded trials are kept, and the same command continues: {command}", file=sys.stderr)
         return 130
-    if failures:
-        from benchmarks.summary import print_failures
+    from benchmarks.summary import print_failures, print_outputs
 
+    folders = [experiment.folder(each.request.out) for each in plans for experiment in each.experiments]
+    print_outputs(dict.fromkeys(folders))
+    if failures:
         print_failures(failures)
     return 1 if failures or faults else 0
 
@@ -68,20 +71,23 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     from benchmarks.engine import run_all
 
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
+    if request.data != "auto" and not request.task.get("needs_data"):
+        print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     with open_display(request.display, experiments, plan.done, jobs=request.jobs, title=title) as display:
         return run_all(experiments, request.out, jobs=request.jobs, command=command, observer=display, skip=plan.done)
 
 
-def _report(plan: Plan, prefix: str) -> bool:
-    """Print the table and draw the figure; False where the records do not allow it."""
+def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
+    """Print the table and draw the figure of the runs that finished; False where the records do not allow it."""
     from benchmarks.plots import figure_run
     from benchmarks.summary import figure_path, print_table, table, trials
 
     out = plan.request.out
+    failed = [failure.experiment for failure in failures]
     try:
-        frame = trials(plan.experiments, out)
+        frame = trials([experiment for experiment in plan.experiments if experiment not in failed], out)
         if frame.empty:
-            print(f"{prefix}{plan.title}: no trial on record")
+            print(f"{prefix}{plan.title}: no trial of a finished run on record")
             return True
         print_table(*table(frame, plan.experiments), title=f"{prefix}{plan.title}")
         print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")

@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchmarks import records
 from benchmarks.display import number
-from benchmarks.experiment import DONE
-from benchmarks.worker import Progress
+from benchmarks.worker import OUTPUT, Progress
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
     from benchmarks.engine import Failure
     from benchmarks.experiment import Experiment
+
+SHOWN = 3  # paths of output that are written out
 
 
 def trials(experiments: Sequence[Experiment], out: Path) -> DataFrame:
@@ -36,7 +37,7 @@ def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress
     standing = {}
     for index, experiment in enumerate(experiments):
         folder = experiment.folder(out)
-        if (records.read_run(folder) or {}).get("status") in DONE:
+        if records.is_done(folder):
             frame = records.load(folder)
             best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
             standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
@@ -53,9 +54,20 @@ def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
 def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of the table, one row a method in the order of the experiments.
 
-    The means of the best value and of the regret, with their intervals, are over the n seeds with a
-    heavy result, shown as n/all; runs and seconds are totals over all seeds. Regret is shown where
-    the optimum is known, failed runs where there are some.
+    Parameters
+    ----------
+    frame : DataFrame
+        The trials of the experiments that finished, and of no others: an unfinished one has spent
+        less than its budget, and its best value is not to be averaged with those of whole runs.
+    experiments : sequence of Experiment
+        All that were asked for.
+
+    Notes
+    -----
+    The means of the best value and of the regret, with their intervals, are over the n finished
+    seeds with a heavy result, shown as n/all; runs and seconds are totals over the finished seeds.
+    A method without any is shown as 0/all. Regret is shown where the optimum is known, failed runs
+    where there are some.
     """
     from benchmarks import analysis
 
@@ -68,6 +80,8 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     rows = []
     planned = [experiment.method.name for experiment in experiments]
     for name in dict.fromkeys(planned):
+        if name not in set(summary["method"]):
+            rows.append([name, f"0/{planned.count(name)}"] + ["–"] * (len(head) - 2))
         for _, row in summary[summary["method"] == name].iterrows():
             cells = [row["label"], f"{row['n']}/{planned.count(name)}", _mean(row, "best")]
             cells += [_mean(row, "regret")] if with_regret else []
@@ -121,6 +135,16 @@ def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -
         )
         if failure.error_file:
             print(f"    {failure.error_file}", file=stream)
+
+
+def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> None:
+    """Name the runs whose libraries or methods printed or warned of something, in one line if any."""
+    paths = [folder / OUTPUT for folder in folders]
+    paths = [str(path) for path in paths if path.is_file() and path.stat().st_size]
+    if paths:
+        runs = "1 run wrote output of its own" if len(paths) == 1 else f"{len(paths)} runs wrote output of their own"
+        shown = ", ".join(paths[:SHOWN]) + (", …" if len(paths) > SHOWN else "")
+        print(f"{runs}, see {shown}", file=stream or sys.stderr)
 
 
 def _mean(row: Series, measure: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.budget import Budget, Spent
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
-from benchmarks.records import ERROR, Row
+from benchmarks.records import ERROR, Row, RunLocked
 
 OUTPUT = "output.txt"  # in the folder of a run: what libraries printed while it ran, if anything
 INTERVAL = 0.05  # seconds between two messages of progress
@@ -30,6 +30,8 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+# The parent has found the data, or fetched it, and has said so where it is a stand-in.
+DATA_VARIABLES = {"BTAO_OFFLINE": "1", "BTAO_NOTICE": "0"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class Worker:
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
-        with _environment(dict.fromkeys(THREAD_VARIABLES, str(threads))), _interrupts_blocked():
+        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | DATA_VARIABLES
+        with _environment(variables), _interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
@@ -152,17 +155,26 @@ def _work(connection: Connection) -> None:
 
 
 def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) -> Ended:
+    path = experiment.folder(out) / OUTPUT
+    ended = Ended()
     try:
-        with _output_to(experiment.folder(out) / OUTPUT):
-            try:
-                run_experiment(experiment, out, command=command, on_trial=reporter)
-            finally:
-                reporter.send()
+        _send_output_to(path)
+        try:
+            run_experiment(experiment, out, command=command, on_trial=reporter)
+        finally:
+            reporter.send()
+    except RunLocked as error:  # the file is that of the process that works on the run
+        return Ended(_reason(error))
     except ExperimentFailed as error:
-        return Ended(_line(str(error)), error.folder / ERROR)
-    except Exception as error:  # such as a damaged or locked record, which is left as it is
-        return Ended(_line(f"{type(error).__name__}: {error}"))
-    return Ended()
+        ended = Ended(_line(str(error)), error.folder / ERROR)
+    except Exception as error:  # such as a damaged record, which is left as it is
+        ended = Ended(_reason(error))
+    _drop_if_empty(path)
+    return ended
+
+
+def _reason(error: Exception) -> str:
+    return _line(f"{type(error).__name__}: {error}")
 
 
 def _line(text: str) -> str:
@@ -175,22 +187,22 @@ def _die_with_parent() -> None:
     os._exit(1)
 
 
-@contextlib.contextmanager
-def _output_to(path: Path) -> Iterator[None]:
-    """Send what is printed, by Python or by C, to a file; an empty one is not kept."""
+def _send_output_to(path: Path) -> None:
+    """Send what is printed, by Python or by C, to the end of a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     faulthandler.enable(file=2)  # a crash in C leaves its Python stack there, too
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        with contextlib.suppress(FileNotFoundError):
-            if path.stat().st_size == 0:
-                path.unlink()
+
+
+def _drop_if_empty(path: Path) -> None:
+    """Remove the file of the output if nothing was printed."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 class Reporter:

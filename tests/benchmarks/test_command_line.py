@@ -109,6 +109,14 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         (["task=[currin,park]"], "-m task=currin,park runs one after another"),
         (["task=currin", "method=[random_search,random_search]"], "each one once"),
         (["task=currin,park"], "add -m"),
+        ([*CURRIN, "out=null"], "out=null: give a folder"),
+        (["task=currin", "method=[]"], "no method is chosen: add method=NAME with one or more of btao, "),
+        (["task=currin", "method=null"], "no method is chosen"),
+        ([*CURRIN, "task.name=3"], "task.name=3: give a text, as in task.name=currin"),
+        ([*CURRIN, "task.parameters.noise=abc"], "task.parameters.noise=abc: give a number, as in "),
+        ([*CURRIN, "task.parameters={noise: abc}"], "task.parameters.noise=abc: give a number"),
+        ([*CURRIN, "task.parameters.noise=${scale}"], "task.parameters.noise=laptop: give a number"),
+        (["task=currin", "method=btao", "methods.btao.square_root_beta=1"], "square_root_beta=1: give true or false"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_would_be_right(arguments, message):

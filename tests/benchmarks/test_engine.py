@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.budget import Budget, Spent
-from benchmarks.engine import _longest, run_all
+from benchmarks.engine import _longest, _mark_failed, run_all
 from benchmarks.experiment import Experiment
-from benchmarks.records import ERROR, Row, TrialLog
+from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
 from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, spent_share
 
@@ -29,7 +29,7 @@ from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.protocol import Evaluation
 
 class Fragile(Currin):
-    """Currin, but seed 1 is dishonest and seed 2 is killed."""
+    """Currin, but seed 1 is dishonest, seed 2 is killed and seed 4 crashes deep in a recursion."""
 
     def evaluate(self, config, level, seed):
         if seed == 1:
@@ -37,7 +37,18 @@ class Fragile(Currin):
         if seed == 2:
             print("last words", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
+        if seed == 4:
+            self.innermost(90)
         return super().evaluate(config, level, seed)
+
+    def innermost(self, depth):
+        self.innermost(depth - 1) if depth else os.kill(os.getpid(), signal.SIGSEGV)
+
+class Variables(Currin):
+    """Fails with the variables that tell a worker of its data."""
+
+    def evaluate(self, config, level, seed):
+        raise ValueError(os.environ["BTAO_OFFLINE"] + os.environ["BTAO_NOTICE"])
 
 class Threads(Currin):
     """The value is the number of threads that numpy was loaded with."""
@@ -107,8 +118,42 @@ def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
     assert "Traceback" in failed.error_file.read_text()
     assert "killed by signal 9" in killed.reason
     assert "last words" in killed.error_file.read_text()
+    assert [read_run(each.folder(tmp_path))["status"] for each in experiments[1:3]] == ["failed", "failed"]
     assert [len(rows(experiments[index], tmp_path)) for index in (0, 3)] == [3, 3]
     assert not (experiments[0].folder(tmp_path) / OUTPUT).exists()
+
+
+def test_the_whole_report_of_a_crash_is_kept(tmp_path, tasks):
+    (failure,) = run_all([experiment(4, "fragile_task.Fragile")], tmp_path, jobs=1, command="test", observer=Log())
+    assert failure.reason == "its process was killed by signal 11"
+    report = failure.error_file.read_text()
+    assert len(report) > 4000
+    assert "Fatal Python error: Segmentation fault" in report and report.count("in innermost") == 91
+
+
+def test_a_refused_run_leaves_the_output_of_the_other_process_alone(tmp_path):
+    each = experiment(0)
+    with TrialLog(each.folder(tmp_path)), open(each.folder(tmp_path) / OUTPUT, "ab", buffering=0) as file:
+        run_all([each], tmp_path, jobs=1, command="test", observer=Log())
+        file.write(b"printed later")
+        assert (each.folder(tmp_path) / OUTPUT).read_text() == "printed later"
+
+
+def test_a_run_that_another_process_took_over_is_not_marked_as_failed(tmp_path):
+    folder = experiment(0).folder(tmp_path)
+    with TrialLog(folder):
+        write_run(folder, {"status": "running"})
+        with pytest.raises(RunLocked):
+            _mark_failed(folder)
+    assert read_run(folder) == {"status": "running"}
+
+
+def test_workers_are_told_that_the_data_is_found(tmp_path, tasks, monkeypatch):
+    monkeypatch.delenv("BTAO_OFFLINE", raising=False)
+    each = experiment(0, "fragile_task.Variables", 1)
+    assert run_all([each], tmp_path, jobs=1, command="test", observer=Log()) == []
+    assert rows(each, tmp_path)[0]["error"] == "ValueError: 10"
+    assert "BTAO_OFFLINE" not in os.environ
 
 
 def test_a_locked_run_is_a_failure_that_touches_nothing(tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from benchmarks.options import UsageError, seeds, text, unknown
+from benchmarks.options import UsageError, alike, seeds, text, unknown
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1, (0,)), (10, tuple(range(10))), ([3, 7], (3, 7)), ([7, 3], (7, 3))])
@@ -12,7 +14,7 @@ def test_seeds(value, expected):
     assert seeds(value) == expected
 
 
-@pytest.mark.parametrize("value", [0, -1, [], [1, 1], [-1], [1.5], 2.5, "three", None, True, [True], {"a": 1}])
+@pytest.mark.parametrize("value", [0, -1, [], [1, 1], [-1], [2**63], [1.5], 2.5, "three", None, True, [True], {"a": 1}])
 def test_wrong_seeds_are_refused_with_what_would_be_right(value):
     with pytest.raises(UsageError, match=r"seeds=.*seeds=10.*seeds=\[3,7\]"):
         seeds(value)
@@ -26,3 +28,27 @@ def test_nearest_name_and_none():
 @pytest.mark.parametrize(("value", "written"), [(None, "null"), ([1, [None]], "[1,[null]]"), (2.5, "2.5")])
 def test_values_are_shown_as_they_are_written(value, written):
     assert text(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "default"), [(2, 1.0), (0.5, 1), (False, True), ("a", "b"), ("a", None), ([1, 2], [3])]
+)
+def test_values_of_the_kind_of_the_default_pass(value, default):
+    alike("x", value, default)
+
+
+@pytest.mark.parametrize(
+    ("value", "default", "right"),
+    [
+        ("a", 1.0, "a number"),
+        (None, 1, "a number"),
+        (True, 1, "a number"),
+        (1, True, "true or false"),
+        ("yes", False, "true or false"),
+        (1, "a", "a text"),
+        ("abc", [1.0], "a list"),
+    ],
+)
+def test_values_of_another_kind_are_refused(value, default, right):
+    with pytest.raises(UsageError, match=re.escape(f"x={text(value)}: give {right}, as in x={text(default)}")):
+        alike("x", value, default)

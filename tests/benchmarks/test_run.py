@@ -26,6 +26,16 @@ class Dishonest(Currin):
     def evaluate(self, config, level, seed):
         return Evaluation(0.0, 99) if seed == 1 else super().evaluate(config, level, seed)
 
+class Crashing(Currin):
+    """Currin, but seed 0 crashes in its third heavy run, and every run says something."""
+
+    runs = 0
+
+    def evaluate(self, config, level, seed):
+        print("hello", seed)
+        self.runs += 1
+        return Evaluation(0.0, 99) if (seed, self.runs) == (0, 3) else super().evaluate(config, level, seed)
+
 class Impossible(Currin):
     """Better than its optimum."""
 
@@ -120,7 +130,7 @@ def test_methods_are_reported_in_the_order_they_were_asked_for(run):
 def test_a_failure_leaves_the_others_alone_and_is_summarised(run, tasks, tmp_path):
     status, out, err = run(*CURRIN, "task._target_=odd_tasks.Dishonest", "seeds=3", "budget.heavy=2")
     assert status == 1
-    assert "2/3" in out and "figure: " in out
+    assert "2/3" in out and "figure: " in out and "wrote output" not in err
     *_, head, failure, path = err.splitlines()
     assert head == "1 experiment failed:"
     assert failure.startswith("  currin, random_search, seed 1: ValueError: the task reports 99 iterations")
@@ -169,7 +179,7 @@ def test_a_run_that_another_process_holds_is_refused(run, tmp_path):
     with TrialLog(planned.experiments[0].folder(tmp_path / "out")):
         status, out, err = run(*arguments)
     assert status == 1
-    assert "no trial on record" in out
+    assert "no trial of a finished run on record" in out
     assert "another process is working on" in err
     assert run(*arguments)[0] == 0
 
@@ -178,10 +188,47 @@ def test_a_damaged_record_is_refused_before_any_work(run, tmp_path):
     arguments = [*CURRIN, "seeds=1", "budget.heavy=2"]
     run(*arguments)
     (path,) = (tmp_path / "out").rglob("trials.jsonl")
-    path.write_text("nonsense\n" + path.read_text())
+    path.write_text("nonsense\n" + path.read_text().partition("\n")[2])
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert err.startswith("error: ") and str(path) in err and len(err.splitlines()) == 1
+
+
+def test_a_run_that_crashed_midway_is_not_averaged_with_the_others(run, tasks, tmp_path):
+    status, out, _ = run(*CURRIN, "task._target_=odd_tasks.Crashing", "seeds=2", "budget.heavy=4")
+    assert status == 1
+    assert [len(rows) for rows in tables(tmp_path / "out").values()] == [2, 4]
+    _, head, row, figure = out.splitlines()
+    cells = dict(zip(re.split(r"\s{2,}", head), re.split(r"\s{2,}", row), strict=True))
+    assert (cells["n seeds"], cells["heavy runs"]) == ("1/2", "4")
+    assert figure.startswith("figure: ")
+
+
+def test_a_damaged_record_of_an_unfinished_run_costs_the_others_nothing(run, tasks, tmp_path):
+    arguments = [*CURRIN, "task._target_=odd_tasks.Crashing", "budget.heavy=4"]
+    assert run(*arguments, "seeds=1")[1].endswith("no trial of a finished run on record\n")
+    (path,) = (tmp_path / "out").rglob("trials.jsonl")
+    path.write_text("nonsense\n")
+    status, out, err = run(*arguments, "seeds=2")
+    assert status == 1
+    assert "1/2" in out and "figure: " in out
+    progress, summary = err.split("1 experiment failed:")
+    assert summary.count("the file is damaged") == 1
+    assert progress.count("the file is damaged") == 1 and "error: " not in progress  # as it happens
+
+
+def test_runs_with_output_of_their_own_are_named_once(run, tasks, tmp_path):
+    arguments = ["-m", *CURRIN, "task._target_=odd_tasks.Crashing", "seeds=[1],[1,2]", "budget.heavy=2"]
+    _, _, err = run(*arguments)
+    paths = sorted(map(str, (tmp_path / "out").rglob("output.txt")))
+    assert err.splitlines()[-1] == f"2 runs wrote output of their own, see {', '.join(paths)}"
+    assert err.count("wrote output") == 1
+
+
+def test_data_given_to_a_task_without_data_has_no_effect_and_says_so(run):
+    status, _, err = run(*CURRIN, "data=mnist", "seeds=1", "budget.heavy=1")
+    assert status == 0
+    assert err.splitlines()[0] == "data=mnist has no effect: task currin uses no data set"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +239,9 @@ def test_a_damaged_record_is_refused_before_any_work(run, tmp_path):
         (["task=svm", "method=random_search", "data=cifar10"], "data must be 'auto' or 'mnist'"),
         (["task=svm", "method=random_search", "data_dir=/nowhere"], "/nowhere is no folder"),
         ([*CURRIN, "task.parameters.light_iterations=9"], "light_iterations must be below heavy_iterations"),
-        ([*CURRIN, "task.parameters.noise=loud"], "task currin"),
+        ([*CURRIN, "task.parameters.noise=loud"], "task.parameters.noise=loud: give a number"),
+        ([*CURRIN, "task.name=../evil"], "task ../evil: name must be letters"),
+        ([*CURRIN, "method=[]"], "no method is chosen"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_any_work(run, arguments, message, tmp_path):
@@ -205,7 +254,7 @@ def test_what_does_not_fit_is_refused_before_any_work(run, arguments, message, t
 def test_out_that_cannot_be_made(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main([*CURRIN, f"out={tmp_path / 'file'}"]) == 2
-    assert str(tmp_path / "file") in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"error: out={tmp_path / 'file'}: no folder can be made there (")
 
 
 def test_help_and_no_task(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
 
@@ -12,8 +13,8 @@ from benchmarks.engine import Failure
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import TrialLog
 from benchmarks.spec import Spec
-from benchmarks.summary import figure_path, finished, print_failures, print_table, table, trials
-from benchmarks.worker import Progress
+from benchmarks.summary import figure_path, finished, print_failures, print_outputs, print_table, table, trials
+from benchmarks.worker import OUTPUT, Progress
 
 
 class Terminal(io.StringIO):
@@ -70,6 +71,12 @@ def test_one_seed_has_no_interval_and_failed_runs_are_shown_if_any(out):
     assert "[" not in shown["best, minimised [95% interval]"]
 
 
+def test_a_method_of_which_no_run_finished_has_a_row(out):
+    other = dataclasses.replace(experiment(0), method=Spec("gp_bo", "baselines.gp_bo.GPBO"))
+    head, (_, cells) = table(trials([experiment(0)], out), [experiment(0), other])
+    assert cells == ["gp_bo", "0/1"] + ["–"] * (len(head) - 2)
+
+
 def test_plain_columns_are_aligned():
     stream = io.StringIO()
     print_table(["method", "n"], [["a", "10"], ["longer", "9"]], "title", stream)
@@ -100,6 +107,24 @@ def test_the_figure_has_a_name_of_its_own_for_other_experiments(out):
     two = [experiment(0), experiment(1)]
     assert figure_path(two, out) == figure_path(list(two), out)
     assert len({figure_path(each, out) for each in (two, two[:1], [experiment(0, heavy=2)])}) == 3
+
+
+@pytest.mark.parametrize(
+    ("n", "line"),
+    [
+        (0, ""),
+        (1, "1 run wrote output of its own, see {0}\n"),
+        (4, "4 runs wrote output of their own, see {0}, {1}, {2}, …\n"),
+    ],
+)
+def test_runs_that_printed_are_named_in_one_line(tmp_path, n, line):
+    folders = [tmp_path / str(number) for number in range(6)]
+    for number, folder in enumerate(folders[:5]):
+        folder.mkdir()
+        (folder / OUTPUT).write_text("warning" if number < n else "")
+    stream = io.StringIO()
+    print_outputs(folders, stream)
+    assert stream.getvalue() == line.format(*(folder / OUTPUT for folder in folders))
 
 
 def test_failures_are_listed_with_their_files(tmp_path):
