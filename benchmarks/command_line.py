@@ -134,8 +134,8 @@ def _request(overrides: list[str]) -> Request:
         "iterations": options.count("budget.iterations", limits["iterations"]),
         "seconds": options.duration("budget.seconds", limits["seconds"]),
     }
-    if config["out"] is None:
-        raise UsageError("out=null: give a folder")
+    if config["out"] in (None, ""):
+        raise UsageError(f"out={text(config['out'])}: give a folder, . for this one")
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]
     scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in defaults}
     return Request(
