@@ -113,7 +113,10 @@ def minimize(
 
 
 def _restore(path: Path, fresh: BTAO) -> BTAO:
-    restored = BTAO.from_json(path.read_text())
+    try:
+        restored = BTAO.from_json(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be continued, use another file: {error}") from error
     for name in ARGUMENTS:
         if getattr(restored, name) != getattr(fresh, name):
             raise ValueError(

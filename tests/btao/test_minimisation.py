@@ -254,3 +254,13 @@ def test_an_objective_that_returns_no_number_is_an_error(value):
 
 def test_numpy_integers_are_arguments_too():
     assert len(minimize(OBJECTIVES, SPACE, n_heavy=np.int64(2), seed=np.int64(1), **OPTIONS).trials) == 6
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "no state"])
+def test_a_file_that_holds_no_state_is_named_and_left_alone(tmp_path, content):
+    path = tmp_path / "run.json"
+    path.write_text(content)
+    counter = Interrupting()
+    with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: not a state of BTAO"):
+        minimize(counter.objectives(), SPACE, n_heavy=1, state=path, **OPTIONS)
+    assert (counter.count, path.read_text()) == (0, content)
