@@ -101,7 +101,13 @@ def minimize(
             outcome = {"error": f"{type(error).__name__}: {error}"}
             where = f"{trial.level} trial {trial.number} at {trial.config}"
             warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=2)
-        optimizer.tell(trial, **outcome)
+        try:
+            optimizer.tell(trial, **outcome)
+        except (TypeError, ValueError) as error:
+            got = outcome.get("value")
+            raise TypeError(
+                f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
+            ) from error
         if path is not None:
             _write(path, optimizer.to_json())
 
