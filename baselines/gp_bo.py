@@ -8,12 +8,9 @@ import numpy as np
 
 from baselines.ledger import Ledger, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from btao.acquisition import beta, maximise, upper_confidence_bound
+from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
-
-# How many of the best points have their neighbourhoods searched, as in BTAO.
-N_BEST = 3
 
 
 class GPBO:

@@ -20,6 +20,8 @@ N_STARTS = 8
 MAX_CORNER_DIM = 7
 NEIGHBOUR_SCALES = (0.1, 0.02, 0.004)
 N_NEIGHBOURS = 6
+# How many of the best points a method should name for that.
+N_BEST = 3
 # Half-width of the central differences: balances their own error (h^2) with the rounding of a
 # Gaussian process on nearly singular data (about 1e-9 / h).
 DIFFERENCE_STEP = 1e-5

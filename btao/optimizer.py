@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from btao.acquisition import beta, maximise, upper_confidence_bound
+from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.space import Space
@@ -19,8 +19,6 @@ from btao.trial import Trial, outcome
 
 STATE_FORMAT = 1
 CANDIDATE_RULES = ("joint", "light")
-# How many of the best points have their neighbourhoods searched.
-N_BEST = 3
 
 
 class SpaceExhausted(RuntimeError):
