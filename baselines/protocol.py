@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from btao import Categorical, Integer, Real, Space
@@ -15,18 +17,47 @@ class IncompatibleMethod(ValueError):
     """The method cannot do the task; raised before the first trial."""
 
 
+class MissingLibrary(IncompatibleMethod):
+    """The library that a method wraps is not installed."""
+
+
 class SearchExhausted(RuntimeError):
     """The method has nothing new left to propose: every configuration of a finite space is tried."""
+
+
+@dataclass(frozen=True)
+class InitialDesign:
+    """Configurations that all model-based methods of a comparison start from.
+
+    `heavy` are to be trained heavily; `light`, which begins with them, lightly by methods with a
+    light level.
+    """
+
+    light: tuple[dict[str, Any], ...]
+    heavy: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Problem:
     """All that a method is told about a task.
 
-    Everything is minimised. `light_iterations` and `heavy_iterations` are the budgets E of the
-    two levels, or light is None where there is one level only. `n_heavy` is the number of heavy
-    trials the run may make if that is known, for methods that plan ahead. The bounds are those
-    of the truncated additive model (METHOD item 18), on the scale of the minimised values.
+    Everything is minimised.
+
+    Attributes
+    ----------
+    space : Space
+    heavy_iterations, light_iterations : int
+        The budgets E of the two levels; light is None where there is one level only.
+    n_heavy : int, optional
+        Heavy trials that the run may make, if that is known, for methods that plan ahead.
+    delta_bounds, rho_bounds : (float, float)
+        Bounds of the truncated additive model (METHOD item 18), on the scale of the minimised values.
+    levels : {"two", "any"}
+        Whether there are these two budgets only, or any number of iterations up to the heavy one.
+    initial : InitialDesign, optional
+        What a model-based method has to start from, instead of a start of its own.
+    folder : Path, optional
+        Where a library may write files; None: in a temporary folder that is removed again.
     """
 
     space: Space
@@ -35,6 +66,9 @@ class Problem:
     n_heavy: int | None = None
     delta_bounds: tuple[float, float] = (-math.inf, math.inf)
     rho_bounds: tuple[float, float] = (-math.inf, math.inf)
+    levels: str = "any"
+    initial: InitialDesign | None = None
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,22 +96,40 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a method can do, as data.
+    """What a method can do and what it needs, as data.
 
-    `levels` is "heavy" (heavy runs only), "two" (light and heavy) or "any" (arbitrary
-    budgets of iterations); `types` are the kinds of parameters it can search.
+    Attributes
+    ----------
+    levels : {"heavy", "two", "any"}
+        Heavy runs only, light and heavy ones, or any budgets that the task allows.
+    types : frozenset of str
+        The kinds of parameters it can search.
+    requires : tuple of str
+        Modules of the library that it wraps; found without importing them.
+    extra : str
+        The optional dependencies of `btao` that bring them.
     """
 
     levels: str = "heavy"
     types: frozenset[str] = field(default_factory=lambda: frozenset({"real", "integer", "categorical"}))
+    requires: tuple[str, ...] = ()
+    extra: str = ""
+
+    def missing(self) -> tuple[str, ...]:
+        """Those of `requires` that are not installed."""
+        return tuple(module for module in self.requires if importlib.util.find_spec(module) is None)
 
 
 class Method(Protocol):
     """A method: constructed as `cls(problem, seed=..., **parameters)`, then asked and told in turn.
 
-    `ask` raises `SearchExhausted` when nothing is left. `tell` takes every trial that was asked,
-    once, in any order; it accepts failed measurements. Two instances with equal arguments that
-    are told equal measurements ask for equal trials.
+    `ask` raises `SearchExhausted` when nothing is left; a method that cannot have several trials
+    pending raises RuntimeError if it is asked again too early. `tell` takes every trial that was
+    asked, once, in any order; it accepts failed measurements, and raises ValueError with the
+    trial's number for one that was not asked for or was told before (`baselines.ledger.Ledger`
+    keeps that account). Two instances with equal arguments that are told equal measurements ask for
+    equal trials: a run is continued by replaying its trials. A method that wraps a library runs it
+    inside a `baselines.quarantine.Quarantine`.
     """
 
     capabilities: ClassVar[Capabilities]
@@ -92,9 +144,16 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
 
     Raises
     ------
+    MissingLibrary
+        If its library is not installed, naming what to install.
     IncompatibleMethod
         Naming the method, what it lacks and the parameters or level concerned.
     """
+    if missing := capabilities.missing():
+        raise MissingLibrary(
+            f"method {name!r} needs {' and '.join(missing)}, which is not installed: "
+            f"pip install 'btao[{capabilities.extra}]'"
+        )
     for parameter_name, parameter in problem.space.parameters.items():
         kind = PARAMETER_TYPES[type(parameter)]
         if kind not in capabilities.types:

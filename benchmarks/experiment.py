@@ -142,6 +142,7 @@ class Experiment:
             self.budget.heavy,
             tuple(objective.delta_bounds),
             tuple(objective.rho_bounds),
+            objective.levels,
         )
         check_compatible(self.method.name, self.method.resolve().capabilities, problem)
         return objective, self.method.build(problem=problem, seed=self.seed)

@@ -12,16 +12,38 @@ from btao.training import Level
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A training curve, iteration by iteration: errors (shares of wrong answers, 0 to 1) and real seconds of each.
+
+    A last validation error of nan says that training diverged there.
+    """
+
+    validation_errors: tuple[float, ...] = ()
+    training_errors: tuple[float, ...] = ()
+    seconds: tuple[float, ...] = ()
+
+    def __add__(self, rest: Curve) -> Curve:
+        """This curve, continued by another."""
+        return Curve(
+            self.validation_errors + rest.validation_errors,
+            self.training_errors + rest.training_errors,
+            self.seconds + rest.seconds,
+        )
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """The outcome of one evaluation.
 
     `value` is to be minimised (a maximisation task returns its negated value); `iterations` is
-    what was really trained. A run that diverged gives nan and an `error`, with what it cost.
+    what was really trained, and `curve` how that went, where the task has one. A run that diverged
+    gives nan and an `error`, with what it cost.
     """
 
     value: float
     iterations: int
     error: str | None = None
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True)
@@ -38,12 +60,15 @@ class Objective(Protocol):
     """A task. Everything is minimised; `optimum` and `truth` are None where they are not known.
 
     `heavy.iterations` and `light.iterations` are the costs of the two levels in iterations.
-    `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD item 18).
+    `levels` is "any" if a run of any number of iterations up to the heavy one makes sense, "two"
+    if these two only. `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD
+    item 18). `data` is None if there is no data set. Training that can be continued: see `CurveTask`.
     """
 
     space: Space
     light: Level
     heavy: Level
+    levels: str
     delta_bounds: tuple[float, float]
     rho_bounds: tuple[float, float]
     optimum: float | None

@@ -42,6 +42,7 @@ class SVM:
 
     space = Space({"C": Real(2**-10, 2**10, log=True), "gamma": Real(2**-10, 2**10, log=True)})
     optimum = None
+    levels = "any"
 
     def __init__(
         self,

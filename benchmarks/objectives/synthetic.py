@@ -44,6 +44,7 @@ class Synthetic:
     heavy_function: ClassVar[Function]
     sign: ClassVar[int] = 1
     optimum: ClassVar[float]
+    levels: ClassVar[str] = "two"
     data: ClassVar[None] = None
     delta_bounds: tuple[float, float] = (-math.inf, math.inf)
     rho_bounds: tuple[float, float] = (-math.inf, math.inf)

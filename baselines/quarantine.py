@@ -1,0 +1,148 @@
+"""A room of its own for a wrapped library: it changes nothing outside, and cannot hang unseen."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import signal
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+PATIENCE = 900.0  # seconds for one call; the slowest proposal measured took a hundredth of it
+
+
+class NoProposal(RuntimeError):
+    """A library did not come back in time; the message holds what it said last and where it was."""
+
+
+class Quarantine:
+    """Runs code of a library apart from the rest of the process.
+
+    Inside `with quarantine:` the global generators of `random` and numpy are the library's own: they
+    start from `seed` and go on where the last block left them. What it logs is kept, not printed;
+    warnings are not shown. Generators, log levels, handlers and filters are the caller's again
+    afterwards. In the main thread, a block that takes longer than `patience` seconds is broken off:
+    a guard against a library that hangs, which decides nothing else.
+
+    Parameters
+    ----------
+    library : str
+        Its name, for messages.
+    seed : int
+    patience : float
+        Seconds.
+
+    Attributes
+    ----------
+    last_message : str
+        The last record that the library logged, or its last warning; empty if there is none.
+
+    Raises
+    ------
+    NoProposal
+        From within the block, if it takes too long.
+    """
+
+    def __init__(self, library: str, seed: int, patience: float = PATIENCE) -> None:
+        self._library = library
+        self._patience = patience
+        self._python = random.Random(seed).getstate()
+        # numpy's global generator takes 32 bits; the seed's others must not be lost.
+        words = np.random.SeedSequence(seed).generate_state(4)
+        self._numpy = np.random.RandomState(words).get_state()
+        self.last_message = ""
+        self._inside = contextlib.ExitStack()
+
+    def __enter__(self) -> Quarantine:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._generators())
+            stack.enter_context(self._logging())
+            stack.enter_context(self._warnings())
+            stack.enter_context(self._deadline())
+            self._inside = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._inside.__exit__(*error)
+
+    @contextlib.contextmanager
+    def _generators(self) -> Iterator[None]:
+        outside = random.getstate(), np.random.get_state()  # noqa: NPY002
+        random.setstate(self._python)
+        np.random.set_state(self._numpy)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            self._python, self._numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+            random.setstate(outside[0])
+            np.random.set_state(outside[1])  # noqa: NPY002
+
+    @contextlib.contextmanager
+    def _logging(self) -> Iterator[None]:
+        """Let every record end here: the root's handlers are exchanged, those of others taken off."""
+        known = [logging.root, *(x for x in logging.root.manager.loggerDict.values() if isinstance(x, logging.Logger))]
+        before = [(logger, logger.level, logger.handlers[:], logger.propagate, logger.disabled) for logger in known]
+        disabled = logging.root.manager.disable
+        for logger in known:
+            logger.handlers = []
+            logger.propagate = True
+        logging.root.handlers = [_Memory(self)]
+        try:
+            yield
+        finally:
+            logging.root.manager.disable = disabled
+            for logger in logging.root.manager.loggerDict.values():
+                if isinstance(logger, logging.Logger) and logger not in known:
+                    logger.handlers = []  # made meanwhile: silent outside too
+                    logger.addHandler(logging.NullHandler())
+            for logger, level, handlers, propagate, off in before:
+                logger.setLevel(level)
+                logger.handlers, logger.propagate, logger.disabled = handlers, propagate, off
+
+    @contextlib.contextmanager
+    def _warnings(self) -> Iterator[None]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                yield
+            finally:
+                if caught:
+                    self.last_message = str(caught[-1].message)
+
+    @contextlib.contextmanager
+    def _deadline(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield  # no signal reaches another thread
+            return
+
+        def give_up(_: int, frame: FrameType | None) -> None:
+            where = traceback.extract_stack(frame)[-1] if frame else None
+            said = f"; it said last: {self.last_message}" if self.last_message else ""
+            at = f", at {where.filename}:{where.lineno} in {where.name}" if where else ""
+            raise NoProposal(f"{self._library} did not answer within {self._patience:g} seconds{at}{said}")
+
+        handler = signal.signal(signal.SIGALRM, give_up)
+        signal.setitimer(signal.ITIMER_REAL, self._patience)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, handler)
+
+
+class _Memory(logging.Handler):
+    """Keeps the last record."""
+
+    def __init__(self, quarantine: Quarantine) -> None:
+        super().__init__(logging.INFO)
+        self._quarantine = quarantine
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._quarantine.last_message = record.getMessage()
