@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from baselines.initial_design import check_start
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, SpaceExhausted
 
@@ -17,7 +18,7 @@ class BTAOMethod:
         A task with two levels.
     seed : int
     light_per_heavy, n_init, candidates, square_root_beta
-        Arguments of `btao.BTAO`.
+        Arguments of `btao.BTAO`; `n_init` must be None where the start is shared.
     delta_bounds, rho_bounds : (float, float), optional
         Bounds of its model; None: those of the task.
 
@@ -40,11 +41,13 @@ class BTAOMethod:
         delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] | None = None,
     ) -> None:
+        initial = check_start(problem, n_init=n_init)
         self._optimizer = BTAO(
             problem.space,
             seed=seed,
             light_per_heavy=light_per_heavy,
-            n_init=n_init,
+            n_init=len(initial.heavy) if initial else n_init,
+            design=initial.light if initial else None,
             delta_bounds=problem.delta_bounds if delta_bounds is None else delta_bounds,
             rho_bounds=problem.rho_bounds if rho_bounds is None else rho_bounds,
             candidates=candidates,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from baselines.initial_design import check_start
 from baselines.ledger import Ledger, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
@@ -26,7 +27,7 @@ class GPBO:
         At least 0.
     n_init : int, optional
         Configurations of the start, at least 1; default: number of parameters + 2, as many as
-        BTAO's heavy ones.
+        BTAO's heavy ones. None where the start is shared.
     square_root_beta : bool
         Weigh the standard deviation by the square root of 0.2 d ln(2n), as BTAO's option does.
 
@@ -47,7 +48,11 @@ class GPBO:
         self._seed = check_seed(seed)
         self._ledger = Ledger()
         self._square_root_beta = square_root_beta
-        self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
+        initial = check_start(problem, n_init=n_init)
+        if initial:
+            self._design = np.array([self._space.to_unit(config) for config in initial.heavy])
+        else:
+            self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
         self._points: list[np.ndarray] = []
         self._told: dict[int, Measurement] = {}
         self._warm: np.ndarray | None = None

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from baselines.protocol import Trial
+from baselines.protocol import Method, Trial
 from benchmarks.records import Row
+
+# An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
+# before a light one has succeeded, so a budget of heavy runs alone would never end it.
+MAX_FAILURES_IN_A_ROW = 50
+
+
+class BudgetSpent(RuntimeError):
+    """No further trial is covered by the budget."""
+
+
+class NothingSucceeds(RuntimeError):
+    """Too many trials failed one after the other."""
 
 
 @dataclass
 class Spent:
-    """What a run has used of its budget."""
+    """What a run has used of its budget, and how many of its trials failed at last, the last with `error`."""
 
     heavy: int = 0
     iterations: int = 0
     seconds: float = 0.0
+    failures_in_a_row: int = 0
+    error: str | None = None
 
     def add(self, row: Row) -> None:
         """Charge one trial: at least one iteration, so that a method which repeats itself for nothing ends too."""
         self.heavy += row.heavy
         self.iterations += max(row.iterations, 1)
         self.seconds = row.time
+        self.failures_in_a_row = self.failures_in_a_row + 1 if row.status == "failed" else 0
+        self.error = row.error
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,55 @@ class Budget:
             and (self.seconds is None or spent.seconds < self.seconds)
         )
 
-    def covers(self, trial: Trial, spent: Spent) -> bool:
-        """Whether all the iterations that a trial is granted are left."""
-        return self.iterations is None or spent.iterations + trial.budget <= self.iterations
+    def covers(self, iterations: int, spent: Spent) -> bool:
+        """Whether so many iterations are left."""
+        return self.iterations is None or spent.iterations + iterations <= self.iterations
+
+
+class BudgetedMethod:
+    """A method that is asked within a budget.
+
+    Parameters
+    ----------
+    method : Method
+    budget : Budget
+    cost : callable, optional
+        The iterations that a trial may consume: its budget, or less if it continues an earlier one.
+
+    Attributes
+    ----------
+    spent : Spent
+    """
+
+    def __init__(self, method: Method, budget: Budget, cost: Callable[[Trial], int] | None = None) -> None:
+        self._method = method
+        self._budget = budget
+        self._cost = cost or (lambda trial: trial.budget)
+        self.spent = Spent()
+
+    def ask(self) -> Trial:
+        """The method's next trial.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget does not last for it, or does not cover it. The trial is not to be run then.
+        NothingSucceeds
+            If the last `MAX_FAILURES_IN_A_ROW` trials failed.
+        SearchExhausted
+            As the method does.
+        """
+        spent = self.spent
+        if not self._budget.lasts(spent):
+            raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")
+        if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
+            raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
+        trial = self._method.ask()
+        cost = self._cost(trial)
+        if not self._budget.covers(cost, spent):
+            raise BudgetSpent(f"the next trial may take {cost} iterations, more than are left after {spent.iterations}")
+        return trial
+
+    def tell(self, trial: Trial, row: Row) -> None:
+        """Hand a measurement on; charge it with `spent.add` once its row is complete."""
+        self._method.tell(trial, row.measurement)

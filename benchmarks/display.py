@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 REFRESHES = 4  # a second
+SILENCE = 60.0  # seconds without a line, at most, while training goes on in a plain display
 
 
 @dataclass
@@ -89,6 +90,25 @@ class Board:
 
     def ended(self, index: int, failure: Failure | None) -> None:
         self.states[index].end, self.states[index].failed = self.clock(), failure is not None
+
+    def training(self) -> list[str]:
+        """A line for every experiment with a training run that tells how it goes."""
+        return [
+            line
+            for index, state in enumerate(self.states)
+            if state.end is None and (line := self.training_line(index)) is not None
+        ]
+
+    def training_line(self, index: int) -> str | None:
+        """Method, seed, iteration, error and time left of an experiment's training run, if it tells."""
+        training, experiment = self.states[index].progress.training, self.experiments[index]
+        if training is None:
+            return None
+        left = "" if training.left is None else f", {duration(training.left)} left"
+        return (
+            f"{experiment.method.name}, seed {experiment.seed}: iteration {training.iteration} of "
+            f"{training.granted}, error {number(training.error, 4)}{left}"
+        )
 
     @property
     def n_ended(self) -> int:
@@ -186,17 +206,28 @@ class Live:
                 duration(row.left),
                 f"[red]{row.failed}[/red]" if row.failed else "",
             )
+        caption = self._board.training()
         if all(row.left is not None for row in rows):
-            table.caption = f"about {duration(sum(row.left for row in rows))} left in all"
+            caption.append(f"about {duration(sum(row.left for row in rows))} left in all")
+        table.caption = escape("\n".join(caption))
         return table
 
 
 class Plain:
-    """A line at the start and for every experiment that ends; takes the engine's events."""
+    """A line at the start and for every experiment that ends; takes the engine's events.
+
+    While one training run takes long, a line a minute says how it goes.
+    """
 
     def __init__(self, board: Board, title: str, stream: IO[str]) -> None:
         self._board, self._title, self._stream = board, title, stream
-        self.started, self.progressed = board.started, board.progressed
+        self._last = board.clock()
+        self.started = board.started
+
+    def progressed(self, index: int, progress: Progress) -> None:
+        self._board.progressed(index, progress)
+        if self._board.clock() - self._last >= SILENCE and (line := self._board.training_line(index)):
+            self._print(line)
 
     def ended(self, index: int, failure: Failure | None) -> None:
         self._board.ended(index, failure)
@@ -222,6 +253,7 @@ class Plain:
 
     def _print(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
+        self._last = self._board.clock()
 
 
 def open_display(

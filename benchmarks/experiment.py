@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import functools
 import hashlib
 import json
 import math
@@ -22,17 +23,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from baselines.initial_design import initial_design
 from baselines.protocol import Method, Problem, SearchExhausted, Trial, check_compatible
-from benchmarks.budget import Budget, Spent
+from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.continuation import Continuation, record_of
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
 from benchmarks.provenance import provenance
 from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, write_run
 from benchmarks.spec import Spec
 from btao.training import Level
 
-# An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
-# before a light one has succeeded, so a budget of heavy runs alone would never end it.
-MAX_FAILURES_IN_A_ROW = 50
+LIBRARY = "library"  # the folder inside that of a run where a wrapped library may write
 
 # What describes one start of a run, as opposed to the run.
 START = ("status", "command", "started", "finished", "first_trial", "versions", "git", "machine")
@@ -47,10 +48,6 @@ class ExperimentFailed(RuntimeError):
 
     def __str__(self) -> str:
         return self.args[0]
-
-
-class NothingSucceeds(RuntimeError):
-    """Too many trials failed one after the other."""
 
 
 class ReplayMismatch(RuntimeError):
@@ -75,6 +72,8 @@ class Experiment:
     data_arguments : mapping
         Keyword arguments that tell the task where to find its data; no part of the identity, as
         the hash of the data is.
+    shared_init : bool
+        Whether all model-based methods start from the same configurations for the same seed.
 
     Raises
     ------
@@ -89,6 +88,7 @@ class Experiment:
     threads: int = 1
     data: DataSource | None = None
     data_arguments: Mapping[str, Any] = field(default_factory=dict)
+    shared_init: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("threads", 1)):
@@ -99,7 +99,8 @@ class Experiment:
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides the outcome but the seed, as JSON-able data."""
-        return {name: _jsonable(getattr(self, name)) for name in ("task", "method", "budget", "threads", "data")}
+        names = ("task", "method", "budget", "threads", "data") + ("shared_init",) * self.shared_init
+        return {name: _jsonable(getattr(self, name)) for name in names}
 
     @property
     def hash(self) -> str:
@@ -122,8 +123,8 @@ class Experiment:
         self.task.check(set(self.data_arguments))
         self.method.check({"problem", "seed"})
 
-    def build(self) -> tuple[Objective, Method]:
-        """The task and a fresh method for it.
+    def build(self, folder: Path | None = None) -> tuple[Objective, Method]:
+        """The task and a fresh method for it, which may write files into `folder`.
 
         Raises
         ------
@@ -143,6 +144,8 @@ class Experiment:
             tuple(objective.delta_bounds),
             tuple(objective.rho_bounds),
             objective.levels,
+            initial_design(objective.space, self.seed) if self.shared_init else None,
+            folder,
         )
         check_compatible(self.method.name, self.method.resolve().capabilities, problem)
         return objective, self.method.build(problem=problem, seed=self.seed)
@@ -167,6 +170,7 @@ def run_experiment(
     *,
     command: str,
     on_trial: Callable[[Row], None] | None = None,
+    on_iteration: Callable[[Trial, int, float], None] | None = None,
 ) -> str:
     """Run an experiment to its end, from where an earlier start left it.
 
@@ -179,6 +183,9 @@ def run_experiment(
         The command line, for the record.
     on_trial : callable, optional
         Called with every row, replayed ones included.
+    on_iteration : callable, optional
+        Called during a trial whose task has a training curve, with the trial, the number of iterations
+        trained and the validation error.
 
     Returns
     -------
@@ -189,8 +196,8 @@ def run_experiment(
     Raises
     ------
     ExperimentFailed
-        If building or running the method or the task failed, or `MAX_FAILURES_IN_A_ROW` trials
-        did. The traceback is in error.txt, the trials so far are kept. An error inside `evaluate`
+        If building or running the method or the task failed, or `budget.MAX_FAILURES_IN_A_ROW`
+        trials did. The traceback is in error.txt, the trials so far are kept. An error inside `evaluate`
         is a failed trial and no more.
     RunLocked
         If another process is working on this experiment.
@@ -206,11 +213,14 @@ def run_experiment(
     with TrialLog(folder) as log:
         run = _describe(experiment, command, log, earlier=read_run(folder))
         try:
-            objective, method = experiment.build()
+            objective, method = experiment.build(folder / LIBRARY)
             objective.prepare()
             run["optimum"] = objective.optimum
             write_run(folder, run)
-            run["status"] = _loop(experiment, objective, method, log, on_trial or (lambda row: None))
+            training = Continuation(objective, experiment.seed, folder)
+            budgeted = BudgetedMethod(method, experiment.budget, training.cost)
+            trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration)
+            run["status"] = trials.run()
         except (Exception, SystemExit) as error:
             with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
                 (folder / ERROR).write_text(traceback.format_exc())
@@ -219,77 +229,99 @@ def run_experiment(
         log.sync()  # "finished" must not outlive the trials it speaks of, not even a power cut
         write_run(folder, run | {"finished": _now(), "n_trials": log.n_rows})
         (folder / ERROR).unlink(missing_ok=True)
+        training.close()
     return run["status"]
 
 
-def _loop(
-    experiment: Experiment, objective: Objective, method: Method, log: TrialLog, on_trial: Callable[[Row], None]
-) -> str:
-    spent = Spent()
-    failures = 0
-    for row in log.rows:
-        _replay(method, row, log.path)
-        spent.add(row)
-        failures = failures + 1 if row.status == "failed" else 0
-        on_trial(row)
-    while experiment.budget.lasts(spent):
-        if failures == MAX_FAILURES_IN_A_ROW:
-            raise NothingSucceeds(f"the last {failures} trials failed, at last with: {row.error}")
+@dataclass
+class _Trials:
+    """The trials of one run: those on record are replayed, then new ones made."""
+
+    objective: Objective
+    method: BudgetedMethod
+    training: Continuation
+    log: TrialLog
+    on_trial: Callable[[Row], None] | None
+    on_iteration: Callable[[Trial, int, float], None] | None
+
+    def run(self) -> str:
+        """Go on to the end; "finished" or "exhausted"."""
+        for row in self.log.rows:
+            self._replay(row)
+            self._note(row)
+        while True:
+            started = time.perf_counter()
+            try:
+                trial = self.method.ask()
+            except BudgetSpent:
+                return "finished"
+            except SearchExhausted:
+                return "exhausted"
+            asking = time.perf_counter() - started
+            row = self._measure(trial)
+            started = time.perf_counter()
+            try:
+                self.method.tell(trial, row)
+            finally:  # the training is paid for, so its row is kept even if the method fails on it
+                telling = time.perf_counter() - started
+                elapsed = self.method.spent.seconds + row.train_seconds + asking + telling
+                row = dataclasses.replace(row, method_seconds=asking + telling, time=elapsed)
+                self.log.append(row)
+            self._note(row)
+
+    def _note(self, row: Row) -> None:
+        self.method.spent.add(row)
+        self.training.note(row)
+        if self.on_trial is not None:
+            self.on_trial(row)
+
+    def _replay(self, row: Row) -> None:
+        """Ask and tell the method through a recorded trial."""
+        trial = self.method.ask()
+        asked = json.loads(json.dumps([trial.number, trial.heavy, trial.budget, trial.config]))
+        recorded = [row.trial, row.heavy, row.budget, row.config]
+        if asked != recorded:
+            raise ReplayMismatch(
+                f"cannot continue {self.log.path}: the method asks for {asked} (number, heavy, budget, configuration) "
+                f"where {recorded} is on record. Code or libraries changed since; move the folder away to start again"
+            )
+        self.method.tell(trial, row)
+
+    def _measure(self, trial: Trial) -> Row:
+        """Train as a trial says. The row lacks the method's seconds and the time."""
+        level = _level(self.objective, trial)
+        report = None if self.on_iteration is None else functools.partial(self.on_iteration, trial)
+        start = self.training.done(trial.config)
         started = time.perf_counter()
         try:
-            trial = method.ask()
-        except SearchExhausted:
-            return "exhausted"
-        asking = time.perf_counter() - started
-        if not experiment.budget.covers(trial, spent):
-            break
-        row = _measure(objective, trial, experiment.seed)
-        started = time.perf_counter()
-        try:
-            method.tell(trial, row.measurement)
-        finally:  # the training is paid for, so its row is kept even if the method fails on it
-            telling = time.perf_counter() - started
-            elapsed = spent.seconds + row.train_seconds + asking + telling
-            row = dataclasses.replace(row, method_seconds=asking + telling, time=elapsed)
-            log.append(row)
-        spent.add(row)
-        failures = failures + 1 if row.status == "failed" else 0
-        on_trial(row)
-    return "finished"
-
-
-def _measure(objective: Objective, trial: Trial, seed: int) -> Row:
-    """Train as a trial says. The row lacks the method's seconds and the time."""
-    level = _level(objective, trial)
-    started = time.perf_counter()
-    try:
-        evaluation = objective.evaluate(dict(trial.config), level, seed)
-        value, error = float(evaluation.value), evaluation.error
-    except Exception as raised:
-        # What it consumed is unknown: it is charged all it was granted.
-        evaluation = Evaluation(math.nan, trial.budget)
-        value, error = math.nan, f"{type(raised).__name__}: {raised}"
-    seconds = time.perf_counter() - started
-    iterations = operator.index(evaluation.iterations)
-    if not 0 <= iterations <= trial.budget:
-        raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
-    if error is None and not math.isfinite(value):
-        error = f"the value is {value}"
-    failed = error is not None
-    return Row(
-        trial=trial.number,
-        heavy=trial.heavy,
-        budget=trial.budget,
-        config=trial.config,
-        value=None if failed else value,
-        status="failed" if failed else "ok",
-        error=error,
-        iterations=iterations,
-        train_seconds=seconds,
-        method_seconds=0.0,
-        time=0.0,
-        truth=None if failed else objective.truth(trial.config),
-    )
+            evaluation = self.training.evaluate(trial, level, report)
+            value, error = float(evaluation.value), evaluation.error
+        except Exception as raised:
+            # What it consumed is unknown: it is charged all it was granted.
+            evaluation = Evaluation(math.nan, self.training.cost(trial))
+            value, error = math.nan, f"{type(raised).__name__}: {raised}"
+        seconds = time.perf_counter() - started
+        iterations = operator.index(evaluation.iterations)
+        if not 0 <= iterations <= trial.budget:
+            raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
+        if error is None and not math.isfinite(value):
+            error = f"the value is {value}"
+        failed = error is not None
+        return Row(
+            trial=trial.number,
+            heavy=trial.heavy,
+            budget=trial.budget,
+            config=trial.config,
+            value=None if failed else value,
+            status="failed" if failed else "ok",
+            error=error,
+            iterations=iterations,
+            train_seconds=seconds,
+            method_seconds=0.0,
+            time=0.0,
+            truth=None if failed else self.objective.truth(trial.config),
+            curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
+        )
 
 
 def _level(objective: Objective, trial: Trial) -> Level:
@@ -297,19 +329,6 @@ def _level(objective: Objective, trial: Trial) -> Level:
         raise ValueError(f"the method grants a heavy trial {trial.budget} iterations of {objective.heavy.iterations}")
     level = objective.heavy if trial.heavy else objective.light
     return level if level.iterations == trial.budget else dataclasses.replace(level, iterations=trial.budget)
-
-
-def _replay(method: Method, row: Row, path: Path) -> None:
-    """Ask and tell the method through a recorded trial."""
-    trial = method.ask()
-    asked = json.loads(json.dumps([trial.number, trial.heavy, trial.budget, trial.config]))
-    recorded = [row.trial, row.heavy, row.budget, row.config]
-    if asked != recorded:
-        raise ReplayMismatch(
-            f"cannot continue {path}: the method asks for {asked} (number, heavy, budget, configuration) where "
-            f"{recorded} is on record. Code or libraries changed since; move the folder away to start again"
-        )
-    method.tell(trial, row.measurement)
 
 
 def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict[str, Any] | None) -> dict[str, Any]:

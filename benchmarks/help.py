@@ -23,6 +23,8 @@ options (with their defaults)
   budget.seconds=                 or seconds of training and method's own time, whichever ends
                                   first. Without any of the three the scale's budget holds;
                                   with one or more, only those given
+  shared_init=false             true: all model-based methods start from the same configurations
+                                for the same seed, for a paired comparison
   data=auto                     auto, mnist or cifar10: auto may fall back on a smaller real
                                 data set and says so, the other two fail instead
   data_dir=                     a folder with the data sets, looked into first

@@ -61,6 +61,13 @@ def count(option: str, value: object, required: bool = False) -> int | None:
     return value
 
 
+def flag(option: str, value: object) -> bool:
+    """True or False; UsageError otherwise."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{option}={text(value)}: give true or false")
+    return value
+
+
 def duration(option: str, value: object) -> float | None:
     """A finite number of seconds above 0, or None; UsageError otherwise."""
     if value is None:

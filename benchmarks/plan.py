@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from baselines.protocol import MissingLibrary
 from benchmarks.budget import Budget
 from benchmarks.command_line import Request
 from benchmarks.experiment import Experiment
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 class Plan:
     """What a request comes to: experiments, seed by seed and in the order of the methods.
 
-    `done` says of those that an earlier start has finished where they stand, by index.
+    `done` says of those that an earlier start has finished where they stand, by index; `skipped`
+    names the methods left out, as their libraries are not installed, each in one line.
     """
 
     request: Request
     experiments: Sequence[Experiment]
     done: Mapping[int, Progress]
     data: DataSource | None
+    skipped: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -64,21 +67,37 @@ def plan(request: Request) -> Plan:
     try:
         task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
         data = task.build(**places).data
-        methods = [_method(name, dict(settings)) for name, settings in request.methods.items()]
+        methods, skipped = [], []
+        for name, settings in request.methods.items():
+            method = Spec(name, *_split(settings))
+            try:
+                _experiment(request, task, method, request.seeds[0], data, places).build()
+            except MissingLibrary as error:
+                skipped.append(str(error))
+            else:
+                methods.append(method)
+        if not methods:
+            raise UsageError("no method is left: " + "; ".join(skipped))
         experiments = [
-            Experiment(task, method, seed, Budget(**request.budget), request.threads, data, places)
-            for seed in request.seeds
-            for method in methods
+            _experiment(request, task, method, seed, data, places) for seed in request.seeds for method in methods
         ]
-        for experiment in experiments[: len(methods)]:
-            experiment.build()
         done = finished(experiments, request.out)
     except CorruptRecord as error:
         raise UsageError(str(error)) from error
+    except UsageError:
+        raise
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
-    return Plan(request, experiments, done, data)
+    return Plan(request, experiments, done, data, skipped)
 
 
-def _method(name: str, settings: dict[str, Any]) -> Spec:
-    return Spec(name, settings.pop("_target_"), settings)
+def _experiment(
+    request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, places: Mapping[str, Any]
+) -> Experiment:
+    budget = Budget(**request.budget)
+    return Experiment(task, method, seed, budget, request.threads, data, places, request.shared_init)
+
+
+def _split(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The class and the parameters of a method's settings."""
+    return settings["_target_"], {name: value for name, value in settings.items() if name != "_target_"}

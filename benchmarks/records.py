@@ -2,6 +2,7 @@
 
     out/<task>/<method>-<hash>/seed-<n>/
         run.json      what was run, by what, where, and how it ended
+        states/       what training continues from; removed at the end of the run
         trials.jsonl  one JSON object a line for every trial, in the order they were told
         error.txt     the traceback, if the run failed
         output.txt    what libraries printed and warned of, if they did
@@ -70,6 +71,10 @@ class Row:
         `train_seconds` + `method_seconds` of this row and all before it.
     truth : float or None
         Noiseless heavy value of `config`, where the trial succeeded and the task knows it.
+    curve : dict or None
+        What this trial added to its configuration's training curve, where the task has one:
+        "start", the iterations trained before it, and the lists "validation_errors" and
+        "training_errors" (None where training diverged) and "seconds", an item an iteration.
     """
 
     trial: int
@@ -84,6 +89,7 @@ class Row:
     method_seconds: float
     time: float
     truth: float | None
+    curve: dict[str, Any] | None = None
 
     @property
     def measurement(self) -> Measurement:
@@ -112,6 +118,15 @@ COLUMN_TYPES = {
     "method_seconds": "float64",
     "time": "float64",
     "truth": "float64",
+}
+
+CURVE_HEAD = ("task", "method", "seed", "hash", "data")
+CURVE_COLUMN_TYPES = {
+    **{name: COLUMN_TYPES[name] for name in (*CURVE_HEAD, "trial")},
+    "iteration": "int64",
+    "validation_error": "float64",
+    "training_error": "float64",
+    "seconds": "float64",
 }
 
 
@@ -167,7 +182,8 @@ class TrialLog:
             If it could not be written in full (a full disk); it names the path and the trial. The
             log then still ends with a whole line.
         """
-        line = (json.dumps(vars(row), allow_nan=False) + "\n").encode()
+        values = {name: value for name, value in vars(row).items() if name != "curve" or value is not None}
+        line = (json.dumps(values, allow_nan=False) + "\n").encode()
         try:
             written = self._file.write(line)
             while written < len(line):  # the disk is nearly full, and the next write says so
@@ -280,9 +296,9 @@ def _parse(line: bytes, path: Path, number: int) -> Row:
     except ValueError as error:
         reason = f"is not JSON ({error})"
     else:
-        if isinstance(values, dict) and set(values) == set(FIELDS):
+        if isinstance(values, dict) and set(values) | {"curve"} == set(FIELDS):
             return Row(**values)
-        reason = f"is no object with the fields {', '.join(FIELDS)}"
+        reason = f"is no object with the fields {', '.join(FIELDS[:-1])}"
     raise CorruptRecord(f"{path}, line {number} {reason}: the file is damaged. Move its folder away to run it again")
 
 
@@ -299,8 +315,8 @@ def load(out: str | Path) -> pandas.DataFrame:
     DataFrame
         One row a trial, sorted by task, method, hash and seed, then in the order of the record.
         Columns: task, method, seed, hash, data (name of the data set used; missing if the task has
-        none), optimum (minimised; nan if unknown), then those of `Row`, with `config` as one column
-        config.<name> a parameter and None as nan.
+        none), optimum (minimised; nan if unknown), then those of `Row` but for its curve
+        (`load_curves`), with `config` as one column config.<name> a parameter and None as nan.
 
     Raises
     ------
@@ -314,10 +330,54 @@ def load(out: str | Path) -> pandas.DataFrame:
     runs = _load_runs(Path(out))
     rows = [head | vars(row) for head, rows in runs for row in rows]
     trials = pandas.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
-    configs = [{f"config.{name}": value for name, value in row["config"].items()} for row in rows]
-    config = pandas.DataFrame(configs, index=trials.index)
-    before = trials.columns.get_loc("value")
-    return pandas.concat([trials.iloc[:, :before], config, trials.iloc[:, before:]], axis=1)
+    return _with_configs(trials, [row["config"] for row in rows], before="value")
+
+
+def load_curves(out: str | Path) -> pandas.DataFrame:
+    """The training curves recorded below a folder, iteration by iteration, whatever level stopped them.
+
+    A configuration that was trained in several trials of a run has one curve, in the order of its
+    iterations: with `Level.stop` and `Level.measure` any other stopping rule can be studied on it.
+
+    Parameters
+    ----------
+    out : path
+        As for `load`.
+
+    Returns
+    -------
+    DataFrame
+        Columns: task, method, seed, hash, data, trial, one column config.<name> a parameter,
+        iteration (from 1), validation_error and training_error (shares of wrong answers; nan where
+        training diverged), seconds (real ones of this iteration). Empty if no task had curves.
+
+    Raises
+    ------
+    FileNotFoundError, CorruptRecord
+        As `load` does.
+    """
+    import pandas
+
+    rows, configs = [], []
+    for head, trials in _load_runs(Path(out)):
+        for row in trials:
+            if row.curve is None:
+                continue
+            columns = (row.curve[name] for name in ("validation_errors", "training_errors", "seconds"))
+            for iteration, values in enumerate(zip(*columns, strict=True), start=row.curve["start"] + 1):
+                rows.append([*(head[name] for name in CURVE_HEAD), row.trial, iteration, *values])
+                configs.append(row.config)
+    curves = pandas.DataFrame(rows, columns=list(CURVE_COLUMN_TYPES)).astype(CURVE_COLUMN_TYPES)
+    return _with_configs(curves, configs, before="iteration")
+
+
+def _with_configs(frame: pandas.DataFrame, configs: list[dict[str, Any]], before: str) -> pandas.DataFrame:
+    """`frame` with a column config.<name> for every parameter, put before one of its own."""
+    import pandas
+
+    named = [{f"config.{name}": value for name, value in config.items()} for config in configs]
+    at = frame.columns.get_loc(before)
+    return pandas.concat([frame.iloc[:, :at], pandas.DataFrame(named, index=frame.index), frame.iloc[:, at:]], axis=1)
 
 
 def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:

@@ -73,6 +73,8 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
     if request.data != "auto" and not request.task.get("needs_data"):
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
+    for reason in plan.skipped:
+        print(f"skipped: {reason}", file=sys.stderr)
     with open_display(request.display, experiments, plan.done, jobs=request.jobs, title=title) as display:
         return run_all(experiments, request.out, jobs=request.jobs, command=command, observer=display, skip=plan.done)
 

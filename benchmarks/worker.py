@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from baselines.protocol import Trial
 from benchmarks.budget import Budget, Spent
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.records import ERROR, Row, RunLocked
@@ -29,9 +30,27 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
+    "TF_NUM_INTRAOP_THREADS",
 )
-# The parent has found the data, or fetched it, and has said so where it is a stand-in.
-DATA_VARIABLES = {"BTAO_OFFLINE": "1", "BTAO_NOTICE": "0"}
+OTHER_VARIABLES = {
+    "TF_NUM_INTEROP_THREADS": "1",
+    # The parent has found the data, or fetched it, and has said so where it is a stand-in.
+    "BTAO_OFFLINE": "1",
+    "BTAO_NOTICE": "0",
+}
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """Where a training run stands: iterations trained and granted, the last error, seconds left at most.
+
+    `left` is None after its first iteration, which may have had to compile.
+    """
+
+    iteration: int
+    granted: int
+    error: float
+    left: float | None
 
 
 @dataclass(frozen=True)
@@ -46,12 +65,15 @@ class Progress:
         Smallest heavy value so far, inf before the first.
     share : float
         The share of its budget that is spent, from 0 to 1.
+    training : TrainingProgress, optional
+        The training run that goes on, where it tells.
     """
 
     heavy: int = 0
     light: int = 0
     best: float = math.inf
     share: float = 0.0
+    training: TrainingProgress | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +103,7 @@ class Worker:
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
-        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | DATA_VARIABLES
+        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | OTHER_VARIABLES
         with _environment(variables), _interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
@@ -160,7 +182,7 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
     try:
         _send_output_to(path)
         try:
-            run_experiment(experiment, out, command=command, on_trial=reporter)
+            run_experiment(experiment, out, command=command, on_trial=reporter, on_iteration=reporter.iteration)
         finally:
             reporter.send()
     except RunLocked as error:  # the file is that of the process that works on the run
@@ -218,12 +240,29 @@ class Reporter:
         self._light = 0
         self._best = math.inf
         self._sent = -math.inf
+        self._training: TrainingProgress | None = None
+        self._trial: Trial | None = None
+        self._first = (0, 0.0)  # the trial's first iteration here, and when it was over
 
     def __call__(self, row: Row) -> None:
         self._spent.add(row)
         self._light += not row.heavy
         if row.heavy and row.value is not None:
             self._best = min(self._best, row.value)
+        self._training = None
+        self._send_now_and_then()
+
+    def iteration(self, trial: Trial, number: int, error: float) -> None:
+        """Take note of an iteration of a trial's training, by its number from 1."""
+        now = time.monotonic()
+        if trial is not self._trial:
+            self._trial, self._first = trial, (number, now)
+        first, since = self._first
+        left = (now - since) / (number - first) * (trial.budget - number) if number > first else None
+        self._training = TrainingProgress(number, trial.budget, error, left)
+        self._send_now_and_then()
+
+    def _send_now_and_then(self) -> None:
         if time.monotonic() - self._sent >= INTERVAL:
             self.send()
 
@@ -232,7 +271,7 @@ class Reporter:
         self._sent = time.monotonic()
         share = spent_share(self._budget, self._spent)
         try:
-            self._connection.send(Progress(self._spent.heavy, self._light, self._best, share))
+            self._connection.send(Progress(self._spent.heavy, self._light, self._best, share, self._training))
         except BrokenPipeError:  # the parent is gone; that is no failure of the experiment
             os._exit(1)
 

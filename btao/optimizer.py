@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from btao.space import Space
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, check_bounds
 from btao.trial import Trial, outcome
 
-STATE_FORMAT = 1
+STATE_FORMAT = 2
 CANDIDATE_RULES = ("joint", "light")
 
 
@@ -54,6 +54,9 @@ class BTAO:
     square_root_beta : bool
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11).
+    design : sequence of dict, optional
+        Configurations to start from, instead of a nested Latin hypercube: all are trained lightly, the
+        first `n_init` of them heavily. Repeated ones count once.
 
     Notes
     -----
@@ -80,6 +83,7 @@ class BTAO:
         rho_bounds: tuple[float, float] = (0.0, 1.0),
         candidates: str = "joint",
         square_root_beta: bool = False,
+        design: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a btao.Space, got {space!r}")
@@ -94,7 +98,7 @@ class BTAO:
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
         self._kernel = Kernel(space.dim, space)
-        self._design = self._initial_design()
+        self._design = self._nested_design() if design is None else self._given_design(design)
         self._trials: list[Trial] = []
         self._n_told = 0
         # Hyperparameters of the last fit made for a proposal, with the number of results it had
@@ -163,6 +167,11 @@ class BTAO:
         return told
 
     @property
+    def initial_design(self) -> list[dict[str, Any]]:
+        """The configurations of the start, those to be trained heavily first."""
+        return [self.space.from_unit(point) for point in self._design]
+
+    @property
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
         return list(self._trials)
@@ -227,6 +236,7 @@ class BTAO:
                 "rho_bounds": [str(bound) if math.isinf(bound) else bound for bound in self.rho_bounds],
                 "candidates": self.candidates,
                 "square_root_beta": self.square_root_beta,
+                "design": self._design.tolist(),
                 "trials": [trial.to_dict() for trial in self._trials],
                 "warm_light": self._warm_light,
                 "warm_heavy": self._warm_heavy and [self._warm_heavy[0], self._warm_heavy[1].to_dict()],
@@ -254,6 +264,7 @@ class BTAO:
                 rho_bounds=tuple(float(bound) for bound in state["rho_bounds"]),
                 **{name: state[name] for name in options},
             )
+            optimizer._design = np.array(state["design"])
             for row in state["trials"]:
                 point = np.array(row.pop("point"))
                 optimizer._trials.append(Trial(config=optimizer.space.from_unit(point), point=point, **row))
@@ -320,13 +331,20 @@ class BTAO:
         tried = self._kernel.same(self._points(lights), self._points(heavies)).any(axis=1)
         return [trial for trial, done in zip(lights, tried, strict=True) if not done]
 
-    def _initial_design(self) -> np.ndarray:
-        """The nested design, its heavy points first, without points that round alike."""
-        design = maximin_nested_latin_hypercube(
-            self.n_init, self.light_per_heavy, self.space.dim, np.random.default_rng([self.seed])
-        )
-        design = self.space.snap(design)
-        return design[self._kernel.first(design) == np.arange(len(design))]
+    def _nested_design(self) -> np.ndarray:
+        """The nested design, its heavy points first."""
+        rng = np.random.default_rng([self.seed])
+        return self._distinct(maximin_nested_latin_hypercube(self.n_init, self.light_per_heavy, self.space.dim, rng))
+
+    def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> np.ndarray:
+        if not configs:
+            raise ValueError("design must be None or hold a configuration at least, got none")
+        return self._distinct(np.array([self.space.to_unit(config) for config in configs]))
+
+    def _distinct(self, points: np.ndarray) -> np.ndarray:
+        """The points, snapped, without those that round to an earlier one."""
+        points = self.space.snap(points)
+        return points[self._kernel.first(points) == np.arange(len(points))]
 
     # ---------------------------------------------------------------- acquisitions
 

@@ -142,7 +142,7 @@ class CurveTask(ABC):
                     on_iteration(len(errors), result.validation_error)
                 if math.isnan(result.validation_error):
                     failure = f"training diverged in iteration {len(errors)}"
-            if failure is None and past.checkpoints is not None and len(errors) < self.heavy.iterations:
+            if failure is None and past.checkpoints is not None and level.iterations < self.heavy.iterations:
                 past.checkpoints.save(config, len(errors), training.state())
         except Exception as error:  # out of memory, say: what was trained until then is known, and charged
             failure = f"{type(error).__name__}: {error}"

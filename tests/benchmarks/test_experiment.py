@@ -19,6 +19,7 @@ import pytest
 from baselines.protocol import Capabilities, IncompatibleMethod, SearchExhausted, Trial
 from baselines.random_search import RandomSearch
 from benchmarks import experiment as module
+from benchmarks.budget import MAX_FAILURES_IN_A_ROW
 from benchmarks.experiment import Budget, Experiment, ExperimentFailed, ReplayMismatch, Spec, run_experiment
 from benchmarks.objectives.protocol import DataSource, Evaluation
 from benchmarks.records import RunLocked, TrialLog, load, read_run
@@ -34,6 +35,7 @@ class Square:
     space = Space({"x": Real(-1.0, 1.0)})
     light = Level(3, patience=2)
     heavy = Level(7)
+    levels = "any"
     delta_bounds = rho_bounds = (-math.inf, math.inf)
     data = None
     prepared: ClassVar[list] = []
@@ -141,7 +143,7 @@ def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
     for _ in range(2):  # the same command again says the same, and trains no more
         with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: RuntimeError: no memory"):
             run(experiment, tmp_path)
-        assert len(rows(experiment, tmp_path)) == len(Square.evaluated) == module.MAX_FAILURES_IN_A_ROW
+        assert len(rows(experiment, tmp_path)) == len(Square.evaluated) == MAX_FAILURES_IN_A_ROW
     assert read_run(experiment.folder(tmp_path))["status"] == "failed"
 
 

@@ -1,0 +1,45 @@
+"""The start that model-based methods share in a paired comparison."""
+
+from __future__ import annotations
+
+from baselines.protocol import InitialDesign, Problem
+from btao import BTAO, Space
+
+
+def initial_design(space: Space, seed: int) -> InitialDesign:
+    """The nested Latin hypercube that BTAO with its defaults starts from, for every method alike.
+
+    Parameters
+    ----------
+    space : Space
+    seed : int
+
+    Returns
+    -------
+    InitialDesign
+        Number of parameters + 2 heavy configurations, and twice as many light ones that begin with
+        them; fewer where some round alike.
+    """
+    optimizer = BTAO(space, seed=seed)
+    light = tuple(optimizer.initial_design)
+    return InitialDesign(light, light[: optimizer.n_init])
+
+
+def check_start(problem: Problem, **own: object) -> InitialDesign | None:
+    """The start that `problem` prescribes, or None.
+
+    Parameters
+    ----------
+    problem : Problem
+    **own
+        Parameters of a method that shape a start of its own, None where they are not set.
+
+    Raises
+    ------
+    ValueError
+        If both are given, naming the parameter.
+    """
+    for name, value in own.items():
+        if problem.initial is not None and value is not None:
+            raise ValueError(f"{name}={value} has no effect with shared_init=true: leave one of them out")
+    return problem.initial
