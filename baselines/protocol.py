@@ -108,12 +108,15 @@ class Capabilities:
         Modules of the library that it wraps; found without importing them.
     extra : str
         The optional dependencies of `btao` that bring them.
+    model_based : bool
+        Whether it learns from what it is told, and so starts from `Problem.initial` where there is one.
     """
 
     levels: str = "heavy"
     types: frozenset[str] = field(default_factory=lambda: frozenset({"real", "integer", "categorical"}))
     requires: tuple[str, ...] = ()
     extra: str = ""
+    model_based: bool = True
 
     def missing(self) -> tuple[str, ...]:
         """Those of `requires` that are not installed."""

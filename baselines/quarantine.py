@@ -7,6 +7,7 @@ import logging
 import random
 import signal
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -27,9 +28,11 @@ class Quarantine:
 
     Inside `with quarantine:` the global generators of `random` and numpy are the library's own: they
     start from `seed` and go on where the last block left them. What it logs is kept, not printed;
-    warnings are not shown. Generators, log levels, handlers and filters are the caller's again
-    afterwards. In the main thread, a block that takes longer than `patience` seconds is broken off:
-    a guard against a library that hangs, which decides nothing else.
+    warnings are not shown; numpy treats floating-point errors as it does by default. Generators,
+    log levels, handlers, filters and error treatment are the caller's again afterwards. In the main
+    thread, a block that takes longer than `patience` seconds is broken off: a guard against a
+    library that hangs, which decides nothing else. A block within a block of the same quarantine
+    changes nothing; blocks of different ones may be nested, and the guards of all of them hold.
 
     Parameters
     ----------
@@ -58,19 +61,25 @@ class Quarantine:
         words = np.random.SeedSequence(seed).generate_state(4)
         self._numpy = np.random.RandomState(words).get_state()
         self.last_message = ""
+        self._depth = 0
         self._inside = contextlib.ExitStack()
 
     def __enter__(self) -> Quarantine:
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._generators())
-            stack.enter_context(self._logging())
-            stack.enter_context(self._warnings())
-            stack.enter_context(self._deadline())
-            self._inside = stack.pop_all()
+        if self._depth == 0:
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(self._generators())
+                stack.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
+                stack.enter_context(self._logging())
+                stack.enter_context(self._warnings())
+                stack.enter_context(self._deadline())
+                self._inside = stack.pop_all()
+        self._depth += 1
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._inside.__exit__(*error)
+        self._depth -= 1
+        if self._depth == 0:
+            self._inside.__exit__(*error)
 
     @contextlib.contextmanager
     def _generators(self) -> Iterator[None]:
@@ -86,35 +95,44 @@ class Quarantine:
 
     @contextlib.contextmanager
     def _logging(self) -> Iterator[None]:
-        """Let every record end here: the root's handlers are exchanged, those of others taken off."""
+        """Let every record end here; the handlers of the caller's loggers are out of reach meanwhile."""
+
+        def keep(_: logging.Logger, record: logging.LogRecord) -> None:
+            try:
+                self.last_message = record.getMessage()
+            except Exception:  # arguments that do not fit: logging never fails its caller
+                self.last_message = str(record.msg)
+
         known = [logging.root, *(x for x in logging.root.manager.loggerDict.values() if isinstance(x, logging.Logger))]
-        before = [(logger, logger.level, logger.handlers[:], logger.propagate, logger.disabled) for logger in known]
+        before = [(x, x.level, x.handlers, x.filters[:], x.propagate, x.disabled) for x in known]
         disabled = logging.root.manager.disable
         for logger in known:
             logger.handlers = []
-            logger.propagate = True
-        logging.root.handlers = [_Memory(self)]
+        # Not a handler on the root: loggers made meanwhile bring handlers of their own.
+        call_handlers, logging.Logger.callHandlers = logging.Logger.callHandlers, keep
         try:
             yield
         finally:
+            logging.Logger.callHandlers = call_handlers
             logging.root.manager.disable = disabled
             for logger in logging.root.manager.loggerDict.values():
                 if isinstance(logger, logging.Logger) and logger not in known:
                     logger.handlers = []  # made meanwhile: silent outside too
                     logger.addHandler(logging.NullHandler())
-            for logger, level, handlers, propagate, off in before:
+            for logger, level, handlers, filters, propagate, off in before:
                 logger.setLevel(level)
-                logger.handlers, logger.propagate, logger.disabled = handlers, propagate, off
+                logger.handlers, logger.filters = handlers, filters
+                logger.propagate, logger.disabled = propagate, off
 
     @contextlib.contextmanager
     def _warnings(self) -> Iterator[None]:
-        with warnings.catch_warnings(record=True) as caught:
+        def keep(message: Warning | str, *_: Any, **__: Any) -> None:
+            self.last_message = str(message)
+
+        with warnings.catch_warnings():
             warnings.simplefilter("always")
-            try:
-                yield
-            finally:
-                if caught:
-                    self.last_message = str(caught[-1].message)
+            warnings.showwarning = keep
+            yield
 
     @contextlib.contextmanager
     def _deadline(self) -> Iterator[None]:
@@ -129,20 +147,13 @@ class Quarantine:
             raise NoProposal(f"{self._library} did not answer within {self._patience:g} seconds{at}{said}")
 
         handler = signal.signal(signal.SIGALRM, give_up)
-        signal.setitimer(signal.ITIMER_REAL, self._patience)
+        started = time.monotonic()
+        # Again and again: a library may catch the first exception and go on.
+        due, interval = signal.setitimer(signal.ITIMER_REAL, self._patience, self._patience)
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, handler)
-
-
-class _Memory(logging.Handler):
-    """Keeps the last record."""
-
-    def __init__(self, quarantine: Quarantine) -> None:
-        super().__init__(logging.INFO)
-        self._quarantine = quarantine
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._quarantine.last_message = record.getMessage()
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
+            if due:  # the caller's own alarm, or an outer quarantine's: when it is due, or at once
+                signal.setitimer(signal.ITIMER_REAL, max(due - (time.monotonic() - started), 1e-6), interval)

@@ -111,7 +111,7 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         (["task=currin,park"], "add -m"),
         ([*CURRIN, "out=null"], "out=null: give a folder"),
         ([*CURRIN, "out="], "out=: give a folder"),
-        (["task=currin", "method=[]"], "no method is chosen: add method=NAME with one or more of btao, "),
+        (["task=currin", "method=[]"], "no method is chosen: add method=NAME with one or more of "),
         (["task=currin", "method=null"], "no method is chosen"),
         ([*CURRIN, "task.name=3"], "task.name=3: give a text, as in task.name=currin"),
         ([*CURRIN, "task.parameters.noise=abc"], "task.parameters.noise=abc: give a number, as in "),

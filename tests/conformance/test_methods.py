@@ -1,9 +1,14 @@
 """What every method of the suite must do. A new conf/method/<name>.yaml is tested unasked."""
 
+import dataclasses
 import functools
+import json
 import math
+import os
 import pkgutil
 import random
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -11,7 +16,21 @@ import numpy as np
 import pytest
 import yaml
 
-from baselines.protocol import IncompatibleMethod, Measurement, Problem, SearchExhausted, Trial, check_compatible
+from baselines.initial_design import initial_design
+from baselines.protocol import (
+    IncompatibleMethod,
+    Measurement,
+    MissingLibrary,
+    Problem,
+    SearchExhausted,
+    Trial,
+    check_compatible,
+)
+from benchmarks.analysis import incumbents
+from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.records import Row, TrialLog, load
+from benchmarks.spec import Spec
 from btao import Categorical, Integer, Real, Space
 
 METHODS = {
@@ -31,6 +50,7 @@ PLANE = Space({"x": Real(-2.0, 3.0), "y": Real(0.0, 1.0)})
 PROBLEMS = {
     "real": Problem(PLANE, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "mixed": Problem(MIXED, heavy_iterations=9, light_iterations=3, n_heavy=20),
+    "two levels": Problem(PLANE, heavy_iterations=5, light_iterations=1, levels="two"),
     "bounded": Problem(PLANE, heavy_iterations=27, light_iterations=1, delta_bounds=(-1.0, 0.5), rho_bounds=(0.0, 2.0)),
     "one level": Problem(PLANE, heavy_iterations=9),
     "finite": Problem(Space({"kind": Categorical(("a", "b", "c"))}), heavy_iterations=9, light_iterations=3),
@@ -43,23 +63,27 @@ def resolve(name):
     return pkgutil.resolve_name(METHODS[name]["_target_"]), parameters
 
 
-def compatible(name, problem):
+CASES = [(name, problem) for name in METHODS for problem in PROBLEMS if problem != "finite"]
+every_method = pytest.mark.parametrize(("name", "problem"), CASES, ids=[f"{m}-{p}" for m, p in CASES])
+each_method = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture(autouse=True)
+def leave_out_what_does_not_fit(request):
+    """Skip, with the reason, a method whose library is not installed or that cannot do a problem."""
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if "name" not in parameters:
+        return
     try:
-        check_compatible(name, resolve(name)[0].capabilities, PROBLEMS[problem])
-    except IncompatibleMethod:
-        return False
-    return True
+        capabilities = resolve(parameters["name"])[0].capabilities
+        check_compatible(parameters["name"], capabilities, PROBLEMS[parameters.get("problem", "real")])
+    except (MissingLibrary, IncompatibleMethod) as reason:
+        pytest.skip(str(reason))
 
 
-PAIRS = [
-    (name, problem) for name in METHODS for problem in PROBLEMS if problem != "finite" and compatible(name, problem)
-]
-every_method = pytest.mark.parametrize(("name", "problem"), PAIRS, ids=[f"{m}-{p}" for m, p in PAIRS])
-
-
-def make(name, problem, seed=0):
+def make(name, problem, seed=0, **changes):
     cls, parameters = resolve(name)
-    return cls(problem=PROBLEMS[problem], seed=seed, **parameters)
+    return cls(problem=dataclasses.replace(PROBLEMS[problem], **changes), seed=seed, **parameters)
 
 
 def measure(problem, trial):
@@ -109,7 +133,8 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
         assert trial.heavy == (trial.budget == heavy)
         if not trial.heavy:
             assert levels != "heavy"
-            assert trial.budget == light if levels == "two" else 1 <= trial.budget < heavy
+            two = levels == "two" or PROBLEMS[problem].levels == "two"
+            assert trial.budget == light if two else 1 <= trial.budget < heavy
 
 
 @every_method
@@ -215,7 +240,7 @@ def test_global_randomness_is_neither_used_nor_changed(name, problem):
     assert trials == run(name, problem)[:8]
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if compatible(name, "finite")])
+@each_method
 def test_a_finite_space_is_searched_without_an_error(name):
     """Three configurations: a method repeats them, or says that it is exhausted."""
     method = make(name, "finite")
@@ -228,3 +253,86 @@ def test_a_finite_space_is_searched_without_an_error(name):
     except SearchExhausted:
         assert seen == {"a", "b", "c"}
     assert "a" in seen
+
+
+@every_method
+def test_budgets_are_kept_to_the_trial_and_nothing_is_asked_after(name, problem):
+    iterations = 60
+    method = BudgetedMethod(make(name, problem), Budget(heavy=5, iterations=iterations))
+    trials = []
+    with pytest.raises(BudgetSpent):
+        while True:
+            trial = method.ask()
+            trials.append(trial)
+            row = _row(trial, measure(problem, trial).value)
+            method.tell(trial, row)
+            method.spent.add(row)
+    heavy, consumed = sum(trial.heavy for trial in trials), sum(trial.budget for trial in trials)
+    assert heavy == 5 or iterations - consumed < PROBLEMS[problem].heavy_iterations
+    assert heavy <= 5
+    assert consumed <= iterations
+    with pytest.raises(BudgetSpent):
+        method.ask()
+
+
+def _row(trial, value):
+    return Row(trial.number, trial.heavy, trial.budget, trial.config, value, "ok", None, trial.budget, 0, 0, 0, None)
+
+
+def _experiment(name, seed=0):
+    """The method on Currin, whose light values are below many heavy ones."""
+    task = Spec("currin", "benchmarks.objectives.currin.Currin")
+    target, parameters = METHODS[name]["_target_"], resolve(name)[1]
+    return Experiment(task, Spec(name, target, parameters), seed, Budget(heavy=4))
+
+
+@each_method
+def test_a_run_that_was_cut_off_ends_with_the_same_table_and_its_incumbent_is_heavy(name, tmp_path):
+    experiment = _experiment(name)
+    run_experiment(experiment, tmp_path / "whole", command="test")
+    with TrialLog(experiment.folder(tmp_path / "whole")) as log:
+        rows = log.rows
+    with TrialLog(experiment.folder(tmp_path / "cut")) as log:
+        for row in rows[: len(rows) // 2]:
+            log.append(row)
+    run_experiment(experiment, tmp_path / "cut", command="test")
+    seconds = ["train_seconds", "method_seconds", "time"]
+    frame = load(tmp_path / "whole")
+    assert load(tmp_path / "cut").drop(columns=seconds).equals(frame.drop(columns=seconds))
+    assert frame["heavy"].sum() == 4
+    assert incumbents(frame)["value"].iloc[-1] == min(row.value for row in rows if row.heavy)
+
+
+@each_method
+def test_a_shared_start_is_what_a_model_based_method_starts_from(name):
+    start = initial_design(PLANE, seed=3)
+    cls, _ = resolve(name)
+    method = make(name, "bounded", seed=3, initial=start)
+    trials = [step(method, functools.partial(measure, "bounded")) for _ in range(len(start.light))]
+    if not cls.capabilities.model_based:
+        own = make(name, "bounded", seed=3)
+        assert trials == [step(own, functools.partial(measure, "bounded")) for _ in range(len(start.light))]
+    elif all(trial.heavy for trial in trials):
+        assert [trial.config for trial in trials[: len(start.heavy)]] == list(start.heavy)
+    else:
+        light = [trial.config for trial in trials if not trial.heavy]
+        assert light[: len(start.heavy)] == list(start.heavy)
+        assert light == list(start.light)[: len(light)]
+
+
+@each_method
+def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name, tmp_path):
+    """In fresh processes, as an import shows its effects once only."""
+    answers = []
+    for salt in ("1", "2"):
+        folder = tmp_path / salt
+        folder.mkdir()
+        paths = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parent)])
+        environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": paths}
+        command = [sys.executable, str(Path(__file__).with_name("one_method.py")), name]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        answers.append(json.loads(done.stdout))
+    assert answers[0]["changed"] == []
+    assert answers[0] == answers[1]

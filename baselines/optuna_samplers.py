@@ -1,0 +1,169 @@
+"""Optuna's TPE and Gaussian-process samplers (Akiba et al., 2019)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from baselines.ledger import Ledger, check_seed
+from baselines.protocol import Capabilities, Measurement, Problem, Trial
+from baselines.quarantine import Quarantine
+from btao import Categorical, Real, Space
+
+
+class _OptunaMethod(ABC):
+    """A study of Optuna, asked and told one trial at a time; heavy runs only.
+
+    A shared start is enqueued as the study's first trials, and counts among the `n_startup_trials`
+    as all completed trials do. Failed trials are told as such: the samplers leave them out.
+    Configurations may repeat: the search is never exhausted.
+    """
+
+    capabilities: ClassVar[Capabilities]
+
+    def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
+        self._problem = problem
+        self._ledger = Ledger()
+        self._quarantine = Quarantine("optuna", check_seed(seed))
+        # Optuna seeds numpy's RandomState, which takes 32 bits.
+        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        with self._quarantine:
+            import optuna
+
+            self._distributions = distributions(problem.space)
+            self._study = optuna.create_study(direction="minimize", sampler=self._sampler(seed, **options))
+            for config in problem.initial.heavy if problem.initial else ():
+                self._study.enqueue_trial(numbered(problem.space, config))
+
+    @abstractmethod
+    def _sampler(self, seed: int, **options: Any) -> Any:
+        """The sampler, made inside the quarantine."""
+
+    def ask(self) -> Trial:
+        """The next trial; any number of them may be pending.
+
+        Raises
+        ------
+        NoProposal
+            If Optuna does not answer.
+        """
+        with self._quarantine:
+            asked = self._study.ask(fixed_distributions=self._distributions)
+        config = {
+            name: kind.choices[asked.params[name]] if isinstance(kind, Categorical) else asked.params[name]
+            for name, kind in self._problem.space.parameters.items()
+        }
+        return self._ledger.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
+
+    def tell(self, trial: Trial, measurement: Measurement) -> None:
+        """Take a trial back.
+
+        Raises
+        ------
+        ValueError
+            If the trial was not asked for, or was told before.
+        """
+        self._ledger.close(trial)
+        with self._quarantine:
+            from optuna.trial import TrialState
+
+            if measurement.failed:
+                self._study.tell(trial.number, state=TrialState.FAIL)
+            else:
+                self._study.tell(trial.number, measurement.value)
+
+
+class OptunaTPE(_OptunaMethod):
+    """`optuna.samplers.TPESampler`.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        At least 0.
+    n_startup_trials : int
+        Completed trials before the model is used, at least 1.
+    n_ei_candidates : int
+        Candidates that each proposal is the best of, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If `seed`, `n_startup_trials` or `n_ei_candidates` is not as above.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna",), extra="optuna")
+
+    def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
+        _check_count("n_startup_trials", n_startup_trials)
+        _check_count("n_ei_candidates", n_ei_candidates)
+        super().__init__(problem, seed, n_startup_trials=n_startup_trials, n_ei_candidates=n_ei_candidates)
+
+    def _sampler(self, seed: int, **options: Any) -> Any:
+        from optuna.samplers import TPESampler
+
+        return TPESampler(seed=seed, **options)
+
+
+class OptunaGP(_OptunaMethod):
+    """`optuna.samplers.GPSampler`: a Matérn-5/2 Gaussian process and log expected improvement.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        At least 0.
+    n_startup_trials : int
+        Completed trials before the model is used, at least 1.
+    deterministic_objective : bool
+        Whether measurements are known to be without noise.
+
+    Raises
+    ------
+    ValueError
+        If `seed` or `n_startup_trials` is not as above, or `deterministic_objective` no bool.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna", "torch"), extra="optuna")
+
+    def __init__(
+        self, problem: Problem, seed: int, n_startup_trials: int = 10, deterministic_objective: bool = False
+    ) -> None:
+        _check_count("n_startup_trials", n_startup_trials)
+        if not isinstance(deterministic_objective, bool):
+            raise ValueError(f"deterministic_objective must be true or false, got {deterministic_objective!r}")
+        super().__init__(
+            problem, seed, n_startup_trials=n_startup_trials, deterministic_objective=deterministic_objective
+        )
+
+    def _sampler(self, seed: int, **options: Any) -> Any:
+        from optuna.samplers import GPSampler
+
+        return GPSampler(seed=seed, **options)
+
+
+def distributions(space: Space) -> dict[str, Any]:
+    """A space in Optuna's terms; categories by number, as Optuna takes True, 1 and 1.0 for one choice."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    return {
+        name: CategoricalDistribution(range(kind.size))
+        if isinstance(kind, Categorical)
+        else (FloatDistribution if isinstance(kind, Real) else IntDistribution)(kind.low, kind.high, log=kind.log)
+        for name, kind in space.parameters.items()
+    }
+
+
+def numbered(space: Space, config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with its categories by number."""
+    return {
+        name: int(kind.to_unit(config[name]) * kind.size) if isinstance(kind, Categorical) else config[name]
+        for name, kind in space.parameters.items()
+    }
+
+
+def _check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")

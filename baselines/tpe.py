@@ -1,0 +1,165 @@
+"""TPE: the tree-structured Parzen estimator of hyperopt (Bergstra et al., 2011)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from baselines.ledger import Ledger, check_seed
+from baselines.protocol import Capabilities, Measurement, Problem, Trial
+from baselines.quarantine import Quarantine
+from btao import Categorical, Integer, Real, Space
+
+
+class TPE:
+    """`hyperopt.tpe.suggest`, called and answered as `hyperopt.fmin` does it, one trial at a time.
+
+    Heavy runs only. The trials are those of `hyperopt.fmin` with
+    `rstate=numpy.random.default_rng(seed)`. A shared start is handed over as `fmin`'s
+    `points_to_evaluate` is, and counts among the `n_startup_jobs`. Pending and failed trials (status
+    "fail") have infinite loss to it. Configurations may repeat: the search is never exhausted.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        At least 0.
+    n_startup_jobs : int
+        Random trials before the model is used, at least 1.
+    n_EI_candidates : int
+        Candidates that each proposal is the best of, at least 1.
+    gamma : float
+        The best ceil(gamma * sqrt(n)) of n trials count as good ones; above 0.
+
+    Raises
+    ------
+    ValueError
+        If `seed`, `n_startup_jobs`, `n_EI_candidates` or `gamma` is not as above.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("hyperopt",), extra="suite")
+
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        n_startup_jobs: int = 20,
+        n_EI_candidates: int = 24,
+        gamma: float = 0.25,
+    ) -> None:
+        for name, value in (("n_startup_jobs", n_startup_jobs), ("n_EI_candidates", n_EI_candidates)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma < math.inf:
+            raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
+        self._problem = problem
+        self._seeds = np.random.default_rng(check_seed(seed))
+        self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}
+        self._asked = 0
+        self._ledger = Ledger()
+        self._quarantine = Quarantine("hyperopt", seed)
+        initial = problem.initial.heavy if problem.initial else ()
+        with self._quarantine:
+            import hyperopt
+            from hyperopt.fmin import generate_trials_to_calculate
+
+            self._expression = expression(problem.space)
+            self._domain = hyperopt.Domain(None, self._expression)
+            self._trials = generate_trials_to_calculate([labelled(problem.space, config) for config in initial])
+            self._trials.refresh()
+
+    def ask(self) -> Trial:
+        """The next trial; any number of them may be pending.
+
+        Raises
+        ------
+        NoProposal
+            If hyperopt does not answer.
+        """
+        with self._quarantine:
+            if self._asked == len(self._trials.trials):
+                self._suggest()
+            config = self._config(self._trials.trials[self._asked])
+        trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
+        self._asked += 1
+        return self._ledger.open(trial)
+
+    def tell(self, trial: Trial, measurement: Measurement) -> None:
+        """Take a trial back.
+
+        Raises
+        ------
+        ValueError
+            If the trial was not asked for, or was told before.
+        """
+        self._ledger.close(trial)
+        with self._quarantine:
+            import hyperopt
+
+            document = self._trials.trials[trial.number]
+            document["state"] = hyperopt.JOB_STATE_DONE
+            if measurement.failed:
+                document["result"] = {"status": hyperopt.STATUS_FAIL}
+            else:
+                document["result"] = {"status": hyperopt.STATUS_OK, "loss": measurement.value}
+
+    def _suggest(self) -> None:
+        """What `fmin` does to queue one more trial."""
+        from hyperopt import tpe
+
+        ids = self._trials.new_trial_ids(1)
+        self._trials.refresh()
+        seed = self._seeds.integers(2**31 - 1)
+        self._trials.insert_trial_docs(tpe.suggest(ids, self._domain, self._trials, seed, **self._options))
+        self._trials.refresh()
+
+    def _config(self, document: dict[str, Any]) -> dict[str, Any]:
+        import hyperopt
+
+        labels = {label: values[0] for label, values in document["misc"]["vals"].items()}
+        values = hyperopt.space_eval(self._expression, labels)
+        return {name: _within(kind, values[name]) for name, kind in self._problem.space.parameters.items()}
+
+
+def expression(space: Space) -> dict[str, Any]:
+    """A space in hyperopt's terms, with the same distribution of every parameter.
+
+    hyperopt rounds q-types to the nearest multiple of q: an integer's range has to reach half a step
+    beyond its ends for them to be as likely as the others.
+    """
+    from hyperopt import hp
+
+    nodes: dict[str, Any] = {}
+    for name, kind in space.parameters.items():
+        if isinstance(kind, Categorical):
+            nodes[name] = hp.choice(name, list(kind.choices))
+        elif isinstance(kind, Real):
+            nodes[name] = (
+                hp.loguniform(name, math.log(kind.low), math.log(kind.high))
+                if kind.log
+                else hp.uniform(name, kind.low, kind.high)
+            )
+        else:
+            low, high = kind.low - 0.5, kind.high + 0.5
+            nodes[name] = (
+                hp.qloguniform(name, math.log(low), math.log(high), 1) if kind.log else hp.uniformint(name, low, high)
+            )
+    return nodes
+
+
+def labelled(space: Space, config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration as hyperopt notes it: categories by number."""
+    return {
+        name: int(kind.to_unit(config[name]) * kind.size) if isinstance(kind, Categorical) else config[name]
+        for name, kind in space.parameters.items()
+    }
+
+
+def _within(kind: Real | Integer | Categorical, value: Any) -> Any:
+    """A value as the parameter's own type; the last digit of exp(log(high)), or a tie, may lie out of bounds."""
+    if isinstance(kind, Categorical):
+        return value
+    plain = float(value) if isinstance(kind, Real) else round(value)
+    return min(max(plain, kind.low), kind.high)

@@ -1,0 +1,79 @@
+"""Run one method in a process of its own; print its trials and what it changed outside, as JSON.
+
+usage: one_method.py NAME
+"""
+
+import json
+import locale
+import logging
+import os
+import random
+import signal
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import test_methods as conformance
+import threadpoolctl
+
+PROBLEM = "real"
+N = 12  # trials
+
+
+def loggers():
+    known = logging.root.manager.loggerDict.items()
+    return {name: x for name, x in known if isinstance(x, logging.Logger)} | {"": logging.root}
+
+
+def process_state(before=None):
+    """All that one module could spoil for the others; loggers that are new since `before` are left out."""
+    names = before["loggers"] if before else loggers()
+    return {
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "files": sorted(str(path) for path in Path().rglob("*")),
+        "numpy generator": str(np.random.get_state()[1].tolist()),  # noqa: NPY002
+        "python generator": str(random.getstate()),
+        "numpy errors": np.geterr(),
+        "warnings": [str(entry) for entry in warnings.filters],
+        "loggers": {name: describe(logger) for name, logger in loggers().items() if name in names},
+        "logging disabled below": logging.root.manager.disable,
+        "signals": {str(number): str(signal.getsignal(number)) for number in (signal.SIGALRM, signal.SIGINT)},
+        "locale": locale.setlocale(locale.LC_ALL),
+        "excepthook": sys.excepthook is sys.__excepthook__,
+        "threads": sorted(thread.name for thread in threading.enumerate() if not thread.daemon),
+        "pools": {pool["filepath"]: pool["num_threads"] for pool in threadpoolctl.threadpool_info()},
+    }
+
+
+def describe(logger):
+    return [logger.level, [str(handler) for handler in logger.handlers], logger.propagate, logger.disabled]
+
+
+def loud():
+    """Loggers that were made meanwhile and would print."""
+    return [
+        name
+        for name, logger in loggers().items()
+        if any(isinstance(handler, logging.StreamHandler) for handler in logger.handlers)
+    ]
+
+
+def main(name):
+    before = process_state()
+    method = conformance.make(name, PROBLEM, seed=2**62 + 7)
+    trials = [conformance.step(method, lambda trial: conformance.measure(PROBLEM, trial)) for _ in range(N)]
+    after = process_state(before)
+    pools = before.pop("pools")
+    changed = [key for key in before if before[key] != after[key]]
+    # Libraries bring pools of threads of their own; those that were there must be as they were.
+    changed += [path for path, threads in pools.items() if after["pools"].get(path) != threads]
+    print(
+        json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed + loud()})
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
