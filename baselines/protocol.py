@@ -100,14 +100,17 @@ class Capabilities:
 
     Attributes
     ----------
-    levels : {"heavy", "two", "any"}
-        Heavy runs only, light and heavy ones, or any budgets that the task allows.
+    levels : {"heavy", "two", "several", "any"}
+        Heavy runs only; light and heavy ones; these and budgets between, where the task allows them;
+        the same, or heavy ones alone where the task has no light level.
     types : frozenset of str
         The kinds of parameters it can search.
     requires : tuple of str
         Modules of the library that it wraps; found without importing them.
     extra : str
         The optional dependencies of `btao` that bring them.
+    without_dependencies : tuple of str
+        Requirements that no extra can bring, as their own pins are out of date.
     model_based : bool
         Whether it learns from what it is told, and so starts from `Problem.initial` where there is one.
     """
@@ -116,6 +119,7 @@ class Capabilities:
     types: frozenset[str] = field(default_factory=lambda: frozenset({"real", "integer", "categorical"}))
     requires: tuple[str, ...] = ()
     extra: str = ""
+    without_dependencies: tuple[str, ...] = ()
     model_based: bool = True
 
     def missing(self) -> tuple[str, ...]:
@@ -153,10 +157,10 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
         Naming the method, what it lacks and the parameters or level concerned.
     """
     if missing := capabilities.missing():
-        raise MissingLibrary(
-            f"method {name!r} needs {' and '.join(missing)}, which is not installed: "
-            f"pip install 'btao[{capabilities.extra}]'"
-        )
+        install = f"pip install 'btao[{capabilities.extra}]'"
+        if capabilities.without_dependencies:
+            install += f" && pip install --no-deps {' '.join(capabilities.without_dependencies)}"
+        raise MissingLibrary(f"method {name!r} needs {' and '.join(missing)}, which is not installed: {install}")
     for parameter_name, parameter in problem.space.parameters.items():
         kind = PARAMETER_TYPES[type(parameter)]
         if kind not in capabilities.types:
@@ -164,5 +168,5 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
                 f"method {name!r} searches {', '.join(sorted(capabilities.types))} parameters only, "
                 f"but {parameter_name!r} is {kind}: choose another method for this task"
             )
-    if capabilities.levels == "two" and problem.light_iterations is None:
+    if capabilities.levels in ("two", "several") and problem.light_iterations is None:
         raise IncompatibleMethod(f"method {name!r} needs a light and a heavy level, but this task has a heavy one only")

@@ -40,6 +40,9 @@ REQUIRED = [
 REGRET_TOLERANCE = 1e-9  # relative to max(1, |optimum|): rounding of the optimum, not a better point
 
 
+SEEDS_FOR_INTERVAL = 5  # with fewer, `mean_interval` is the range of the values
+
+
 def incumbents(frame: DataFrame) -> DataFrame:
     """The state of every run after each of its trials.
 

@@ -124,6 +124,8 @@ class BudgetedMethod:
             If the last `MAX_FAILURES_IN_A_ROW` trials failed.
         SearchExhausted
             As the method does.
+        TypeError
+            If what the method asks for is no trial.
         """
         spent = self.spent
         if not self._budget.lasts(spent):
@@ -131,6 +133,8 @@ class BudgetedMethod:
         if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
         trial = self._method.ask()
+        if not isinstance(trial, Trial):
+            raise TypeError(f"ask of {type(self._method).__name__} must return a Trial, got {trial!r}")
         cost = self._cost(trial)
         if not self._budget.covers(cost, spent):
             raise BudgetSpent(f"the next trial may take {cost} iterations, more than are left after {spent.iterations}")

@@ -140,7 +140,7 @@ def _request(overrides: list[str]) -> Request:
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]
     scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in defaults}
     return Request(
-        task=task | {"parameters": task["parameters"] | scaled},
+        task=task | {"parameters": task.get("parameters", {}) | scaled},
         methods=config["methods"],
         seeds=options.seeds(config["seeds"]),
         budget={name: limit for name, limit in budget.items() if limit is not None} or scale["budget"],

@@ -199,7 +199,7 @@ def _load(dataset: Dataset, places: Places, accept_stand_in: bool) -> Images:
         try:
             # The second holds nothing but what `_fetch` put there: anything else is damage.
             return read(path, dataset, original=path == cached)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             searched.append(f"{origin}: no file {path}")
         except CorruptData as error:
             warnings.warn(f"{origin} skipped: {error}", stacklevel=3)
@@ -242,7 +242,7 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
 
     Raises
     ------
-    FileNotFoundError
+    FileNotFoundError, NotADirectoryError
         If there is no such file.
     CorruptData
         If it cannot be read or fails a check.
@@ -251,7 +251,7 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
         # Opened here, as numpy leaves open what turns out to be no archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in KEYS}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise
     except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise CorruptData(f"{path} is no npz archive with the arrays {', '.join(KEYS)}: {error}") from error

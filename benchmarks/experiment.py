@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.initial_design import initial_design
-from baselines.protocol import Method, Problem, SearchExhausted, Trial, check_compatible
+from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
 from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.continuation import Continuation, record_of
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
@@ -122,6 +122,10 @@ class Experiment:
         """
         self.task.check(set(self.data_arguments))
         self.method.check({"problem", "seed"})
+        if not isinstance(getattr(self.method.resolve(), "capabilities", None), Capabilities):
+            raise ValueError(
+                f"{self.method.name}: {self.method.target!r} must declare `capabilities` as baselines.protocol says"
+            )
 
     def build(self, folder: Path | None = None) -> tuple[Objective, Method]:
         """The task and a fresh method for it, which may write files into `folder`.

@@ -6,6 +6,7 @@ after Ctrl-C.
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failures += failed
             faults += not _report(each, failed, prefix)
     except KeyboardInterrupt:
-        print(f"stopped; all recorded trials are kept, and the same command continues: {command}", file=sys.stderr)
+        again = shlex.join([os.path.relpath(sys.executable), "-m", "benchmarks.run", *arguments])
+        print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
         return 130
     from benchmarks.summary import print_failures, print_outputs
 
@@ -80,9 +82,12 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
 
 
 def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
-    """Print the table and draw the figure of the runs that finished; False where the records do not allow it."""
+    """Print the table and draw the figure of the runs that finished.
+
+    False where the records do not allow it, or a run has no result as all its heavy trials failed.
+    """
     from benchmarks.plots import figure_run
-    from benchmarks.summary import figure_path, print_table, table, trials
+    from benchmarks.summary import figure_path, fruitless, print_table, table, trials
 
     out = plan.request.out
     failed = [failure.experiment for failure in failures]
@@ -93,10 +98,13 @@ def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
             return True
         print_table(*table(frame, plan.experiments), title=f"{prefix}{plan.title}")
         print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
+        without_result = fruitless(frame)
+        for line in without_result:
+            print(f"no result: {line}", file=sys.stderr)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return False
-    return True
+    return not without_result
 
 
 if __name__ == "__main__":

@@ -44,12 +44,19 @@ class Spec:
         Raises
         ------
         ValueError
-            If `target` names nothing.
+            If `target` names nothing, or what it names cannot be imported.
         """
         try:
             return pkgutil.resolve_name(self.target)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (AttributeError, ValueError) as error:
             raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
+        except Exception as error:
+            # An error of the file itself, such as a library that it lacks, is not the name's fault.
+            if isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}."):
+                raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
+            raise ValueError(
+                f"{self.name}: {self.target!r} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
 
     def check(self, given: set[str]) -> None:
         """Refuse parameters that the class does not take; those in `given` the suite passes itself.

@@ -44,6 +44,17 @@ def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress
     return standing
 
 
+def fruitless(frame: DataFrame) -> list[str]:
+    """A line for every run without a successful heavy trial: method, seed and the last error."""
+    lines = []
+    for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
+        if not (rows["heavy"] & (rows["status"] == "ok")).any():
+            errors = rows["error"].dropna()
+            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
+            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
+    return lines
+
+
 def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
     """Where the figure of these experiments goes: the same for the same command."""
     identity = " ".join(f"{experiment.method.name}-{experiment.hash}-{experiment.seed}" for experiment in experiments)
@@ -74,8 +85,9 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     summary = analysis.summary(frame)
     with_regret = bool(summary["regret_mean"].notna().any())
     with_failed = bool(summary["failed_runs"].any())
-    head = ["method", "n seeds", "best, minimised [95% interval]"]
-    head += ["simple regret [95% interval]"] if with_regret else []
+    interval = _interval_name(summary["n"][summary["n"] > 1] >= analysis.SEEDS_FOR_INTERVAL)
+    head = ["method", "n seeds", f"best, minimised [{interval}]"]
+    head += [f"simple regret [{interval}]"] if with_regret else []
     head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
     rows = []
     planned = [experiment.method.name for experiment in experiments]
@@ -145,6 +157,13 @@ def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> Non
         runs = "1 run wrote output of its own" if len(paths) == 1 else f"{len(paths)} runs wrote output of their own"
         shown = ", ".join(paths[:SHOWN]) + (", …" if len(paths) > SHOWN else "")
         print(f"{runs}, see {shown}", file=stream or sys.stderr)
+
+
+def _interval_name(enough: Series) -> str:
+    """What the numbers in brackets are, from whether a method has seeds enough for an interval."""
+    if enough.all():
+        return "95% interval"
+    return "95% interval, or the range of fewer than 5 seeds" if enough.any() else "range"
 
 
 def _mean(row: Series, measure: str) -> str:

@@ -100,7 +100,7 @@ def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
     assert (cells["method"], cells["n seeds"]) == ("random_search", "2/2")
     assert (cells["heavy runs"], cells["light runs"]) == ("6", "0")
     assert "failed runs" not in cells
-    assert cells["best, minimised [95% interval]"].count(", ") == 1
+    assert cells["best, minimised [range]"].count(", ") == 1
     assert Path(figure.removeprefix("figure: ")).read_bytes().startswith(b"\x89PNG")
 
     before = tables(tmp_path / "out")

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import math
 
+import pandas
 import pytest
 
 from benchmarks.budget import Budget
@@ -13,7 +14,16 @@ from benchmarks.engine import Failure
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import TrialLog
 from benchmarks.spec import Spec
-from benchmarks.summary import figure_path, finished, print_failures, print_outputs, print_table, table, trials
+from benchmarks.summary import (
+    figure_path,
+    finished,
+    fruitless,
+    print_failures,
+    print_outputs,
+    print_table,
+    table,
+    trials,
+)
 from benchmarks.worker import OUTPUT, Progress
 
 
@@ -54,8 +64,8 @@ def test_the_table_shows_what_is_on_record(out):
     mean = sum(min(row.value for row in run) for run in recorded) / 2
     assert shown["method"] == "random_search"
     assert shown["n seeds"] == "2/3"
-    assert shown["best, minimised [95% interval]"].split()[0] == f"{mean:.6g}"
-    assert float(shown["simple regret [95% interval]"].split()[0]) == pytest.approx(mean + 13.7987220447285, rel=1e-5)
+    assert shown["best, minimised [range]"].split()[0] == f"{mean:.6g}"
+    assert float(shown["simple regret [range]"].split()[0]) == pytest.approx(mean + 13.7987220447285, rel=1e-5)
     assert (shown["heavy runs"], shown["light runs"]) == ("6", "0")
     seconds = sum(row.method_seconds for run in recorded for row in run)
     assert float(shown["method s"]) == pytest.approx(seconds, abs=0.006)
@@ -75,6 +85,33 @@ def test_a_method_of_which_no_run_finished_has_a_row(out):
     other = dataclasses.replace(experiment(0), method=Spec("gp_bo", "baselines.gp_bo.GPBO"))
     head, (_, cells) = table(trials([experiment(0)], out), [experiment(0), other])
     assert cells == ["gp_bo", "0/1"] + ["–"] * (len(head) - 2)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "name"),
+    [((2, 4), "range"), ((5, 9), "95% interval"), ((2, 5), "95% interval, or the range of fewer than 5 seeds")],
+)
+def test_the_head_says_what_the_brackets_hold(seeds, name):
+    frame = pandas.concat(
+        [
+            pandas.DataFrame(
+                {"task": "t", "method": method, "seed": range(n), "hash": method, "data": None, "optimum": math.nan}
+                | {"trial": 0, "heavy": True, "value": [float(k) for k in range(n)], "status": "ok", "error": None}
+                | {"iterations": 1, "train_seconds": 0.0, "method_seconds": 0.0, "time": 0.0, "truth": math.nan}
+            )
+            for method, n in zip("ab", seeds, strict=True)
+        ]
+    )
+    planned = [dataclasses.replace(experiment(0), method=Spec(name, "x.Y")) for name in "ab"]
+    assert table(frame, planned)[0][2] == f"best, minimised [{name}]"
+
+
+def test_runs_without_a_result_are_named_with_their_last_error(out):
+    frame = trials([experiment(0), experiment(1)], out)
+    assert fruitless(frame) == []
+    first = frame["seed"] == 0
+    frame.loc[first, "status"], frame.loc[first, "error"] = "failed", "ValueError: no"
+    assert fruitless(frame) == ["random_search, seed 0: 3 heavy trials, none succeeded, the last with: ValueError: no"]
 
 
 def test_plain_columns_are_aligned():
