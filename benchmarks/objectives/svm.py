@@ -6,7 +6,10 @@ import functools
 import warnings
 from typing import Any
 
+import numpy as np
+
 from benchmarks import data as datasets
+from benchmarks.objectives import one_against_one
 from benchmarks.objectives.protocol import DataSource, Evaluation
 from btao import Real, Space
 from btao.training import Level
@@ -36,8 +39,9 @@ class SVM:
     A level limits the iterations and nothing else (METHOD item 18). Its measurement is the best
     error up to the stop (METHOD item 17), on a curve with two points: the light number of
     iterations and the level's own. The solver cannot be stopped and continued, so a heavy run
-    trains the machine of the light one again, and pays for all its iterations whether a light run
-    of the same configuration was made or not.
+    pays for all its iterations whether a light run of the same configuration was made or not, and
+    `Evaluation.curve`, which holds every iteration, is left out. What a light machine measured is
+    remembered, so that a heavy run need not train it again; before a first light run, it has to.
     """
 
     space = Space({"C": Real(2**-10, 2**10, log=True), "gamma": Real(2**-10, 2**10, log=True)})
@@ -64,6 +68,7 @@ class SVM:
         self.delta_bounds = tuple(delta_bounds)
         self.rho_bounds = tuple(rho_bounds)
         self._where = {"data": data, "data_dir": data_dir}
+        self._light_results: dict[tuple[float, float], tuple[float, int]] = {}
 
     @functools.cached_property
     def _images(self) -> datasets.Split:
@@ -78,7 +83,7 @@ class SVM:
         """Import scikit-learn and read the images."""
         import sklearn.svm  # noqa: F401
 
-        self._features  # noqa: B018
+        self._training, self._validation  # noqa: B018
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """The least validation error of machines trained for the light and for `level.iterations` iterations.
@@ -89,32 +94,64 @@ class SVM:
         config = self.space.validate(config)
         errors = []
         for limit in sorted({min(self.light.iterations, level.iterations), level.iterations}):
-            error, iterations = self._train(config, limit)
+            error, iterations = self._measure(config, limit)
             errors.append(error)
             if iterations < limit:
                 break  # the solver converged: more iterations give the same machine
         return Evaluation(min(errors), iterations)
 
+    def _measure(self, config: dict[str, Any], limit: int) -> tuple[float, int]:
+        """Validation error and iterations of one machine; those of light machines are remembered."""
+        if limit != self.light.iterations:
+            return self._train(config, limit)
+        key = config["C"], config["gamma"]
+        if key not in self._light_results:
+            self._light_results[key] = self._train(config, limit)
+        return self._light_results[key]
+
     def _train(self, config: dict[str, Any], limit: int) -> tuple[float, int]:
-        """Validation error and iterations of one machine."""
+        """Train one machine and validate it."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
-        x_train, x_validation = self._features
         # Training has no randomness, but without a seed SVC would draw one from numpy's global state.
         machine = SVC(C=config["C"], gamma=config["gamma"], kernel="rbf", max_iter=limit, random_state=0)
         with warnings.catch_warnings():
             # Ending at the limit is what a level means.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(x_train, self._images.y_train)
-        wrong = machine.predict(x_validation) != self._images.y_validation
-        return float(wrong.mean()), int(machine.n_iter_.max())
+            machine.fit(*self._training)
+        values = one_against_one.decision_values(
+            self._validation,
+            machine.support_vectors_,
+            machine.n_support_,
+            machine.dual_coef_,
+            machine.intercept_,
+            config["gamma"],
+        )
+        predicted = machine.classes_[one_against_one.vote(values, len(machine.classes_))]
+        return float((predicted != self._images.y_validation).mean()), int(machine.n_iter_.max())
 
     @functools.cached_property
-    def _features(self) -> tuple[datasets.Array, datasets.Array]:
-        """Training and validation pixels scaled to [0, 1], one row an image."""
-        return tuple(x.reshape(len(x), -1) / 255.0 for x in (self._images.x_train, self._images.x_validation))
+    def _training(self) -> tuple[one_against_one.Floats, datasets.Array]:
+        """Training images, one row each, and labels, by class.
+
+        libsvm takes the images of a class in their order wherever they stand, so the machine is the
+        same to the bit; but each of the 45 classifiers then reads two stretches of memory, which
+        takes a third less time.
+        """
+        by_class = np.argsort(self._images.y_train, kind="stable")
+        return _rows(self._images.x_train[by_class]), self._images.y_train[by_class]
+
+    @functools.cached_property
+    def _validation(self) -> one_against_one.Floats:
+        """Validation images, one row each."""
+        return _rows(self._images.x_validation)
 
     def truth(self, config: dict[str, Any]) -> None:
         """Not known."""
         return None
+
+
+def _rows(images: datasets.Array) -> one_against_one.Floats:
+    """Pixels scaled to [0, 1], one row an image."""
+    return images.reshape(len(images), -1) / 255.0

@@ -286,6 +286,34 @@ def test_a_heavy_svm_run_is_the_best_of_both_its_machines(digits, c, gamma):
     assert heavy <= light
 
 
+@pytest.mark.parametrize(("c", "gamma"), [(-10, -10), (0, 0), (3, -3), (10, 10)])
+def test_svm_machines_are_those_of_the_images_in_their_own_order(digits, c, gamma):
+    from sklearn.svm import SVC
+
+    task, arrays = small_svm(digits), digits[1]
+    x, y = arrays["x_train"].reshape(150, 16)[:100] / 255, arrays["y_train"][:100]
+    ours, theirs = (
+        SVC(C=2.0**c, gamma=2.0**gamma, max_iter=10_000, random_state=0).fit(*images)
+        for images in (task._training, (x, y))
+    )
+    for attribute in ("support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_"):
+        np.testing.assert_array_equal(getattr(ours, attribute), getattr(theirs, attribute))
+
+
+def test_svm_trains_no_light_machine_twice(digits, monkeypatch):
+    from sklearn.svm import SVC
+
+    limits, fit = [], SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda self, x, y: (limits.append(self.max_iter), fit(self, x, y))[1])
+    task = small_svm(digits, light_iterations=2, heavy_iterations=6)
+    config = {"C": 4.0, "gamma": 0.25}
+    light, heavy = (task.evaluate(config, level, seed=0) for level in (task.light, task.heavy))
+    task.evaluate({"gamma": 4.0, "C": 0.25}, task.heavy, seed=0)
+    assert limits == [2, 6, 2, 6]
+    anew = small_svm(digits, light_iterations=2, heavy_iterations=6)
+    assert (anew.evaluate(config, task.heavy, seed=0), anew.evaluate(config, task.light, seed=0)) == (heavy, light)
+
+
 def test_svm_reads_no_data_before_it_is_needed(tmp_path):
     task = SVM(data="mnist", data_dir=str(tmp_path / "nowhere"))
     assert (task.light.iterations, task.heavy.iterations) == (50, 500)
