@@ -14,7 +14,7 @@ The same command again continues what is unfinished and skips what is done.
 
 options (with their defaults)
   task=NAME                     the task; +task=NAME is the same
-  method=[random_search,gp_bo,btao]
+  method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao]
                                 one method or a list, shown in this order
   seeds=10                      10: the seeds 0 to 9; [3,7]: these two
   scale=laptop                  smoke, laptop or paper: the size of the task and its budget
