@@ -64,7 +64,10 @@ def loud():
 def main(name):
     before = process_state()
     method = conformance.make(name, PROBLEM, seed=2**62 + 7)
-    trials = [conformance.step(method, lambda trial: conformance.measure(PROBLEM, trial)) for _ in range(N)]
+    trials = [
+        conformance.step(method, lambda trial: conformance.measure(PROBLEM, trial))
+        for _ in range(conformance.length(name, N))
+    ]
     after = process_state(before)
     pools = before.pop("pools")
     changed = [key for key in before if before[key] != after[key]]
