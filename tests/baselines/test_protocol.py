@@ -4,7 +4,14 @@ import math
 
 import pytest
 
-from baselines.protocol import Capabilities, IncompatibleMethod, Measurement, Problem, check_compatible
+from baselines.protocol import (
+    Capabilities,
+    IncompatibleMethod,
+    Measurement,
+    MissingLibrary,
+    Problem,
+    check_compatible,
+)
 from btao import Categorical, Integer, Real, Space
 
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a", "b"))})
@@ -45,3 +52,26 @@ def test_a_two_level_method_needs_two_levels():
     check_compatible("m", Capabilities("two"), Problem(MIXED, 9, light_iterations=3))
     with pytest.raises(IncompatibleMethod, match="method 'm' needs a light and a heavy level"):
         check_compatible("m", Capabilities("two"), Problem(MIXED, 9))
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "command"),
+    [
+        (Capabilities(requires=("no_such", "numpy"), extra="x"), "pip install 'btao[x]'"),
+        (
+            Capabilities(requires=("no_such",), extra="x", without_dependencies=("y==1",)),
+            "pip install 'btao[x]' && pip install --no-deps y==1",
+        ),
+    ],
+)
+def test_a_library_that_is_not_installed_is_named_with_what_installs_it(capabilities, command):
+    with pytest.raises(MissingLibrary) as reason:
+        check_compatible("m", capabilities, Problem(MIXED, 9))
+    assert str(reason.value) == f"method 'm' needs no_such, which is not installed: {command}"
+
+
+@pytest.mark.parametrize("levels", ["two", "several"])
+def test_a_method_of_two_levels_needs_a_light_one(levels):
+    check_compatible("m", Capabilities(levels), Problem(MIXED, 9, light_iterations=3))
+    with pytest.raises(IncompatibleMethod, match="needs a light and a heavy level"):
+        check_compatible("m", Capabilities(levels), Problem(MIXED, 9))

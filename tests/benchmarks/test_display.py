@@ -9,11 +9,11 @@ import time
 import pytest
 
 from benchmarks.budget import Budget
-from benchmarks.display import Board, duration, number, open_display
+from benchmarks.display import Board, Plain, duration, number, open_display
 from benchmarks.engine import Failure
 from benchmarks.experiment import Experiment
 from benchmarks.spec import Spec
-from benchmarks.worker import Progress
+from benchmarks.worker import Progress, TrainingProgress
 
 
 class Clock:
@@ -111,3 +111,36 @@ def test_number(value, text):
 @pytest.mark.parametrize(("seconds", "text"), [(None, "–"), (0.0, "0:00:00"), (59.6, "0:01:00"), (3725.0, "1:02:05")])
 def test_duration(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_training_run_is_shown_with_iteration_error_and_time_left():
+    board = Board(experiments(), {}, jobs=2)
+    for index in (0, 3):
+        board.started(index)
+    board.progressed(0, Progress(training=TrainingProgress(3, 50, 0.0213456, 94.0)))
+    board.progressed(3, Progress(training=TrainingProgress(1, 10, 0.9, None)))
+    assert board.training() == [
+        "a, seed 0: iteration 3 of 50, error 0.02135, 0:01:34 left",
+        "b, seed 1: iteration 1 of 10, error 0.9",
+    ]
+    board.progressed(0, Progress(heavy=1))
+    board.ended(3, None)
+    assert board.training() == []
+
+
+def test_training_is_part_of_the_live_table():
+    stream = io.StringIO()
+    with open_display("live", experiments(), {}, jobs=1, title="t", stream=stream) as display:
+        display.started(0)
+        display.progressed(0, Progress(training=TrainingProgress(3, 50, 0.02, 94.0)))
+    assert "a, seed 0: iteration 3 of 50, error 0.02, 0:01:34 left" in stream.getvalue()
+
+
+def test_long_training_prints_a_line_a_minute_where_there_is_no_terminal():
+    clock, stream = Clock(), io.StringIO()
+    display = Plain(Board(experiments(), {}, 1, clock), "t", stream)
+    display.started(0)
+    for _ in range(130):
+        clock.now += 1.0
+        display.progressed(0, Progress(training=TrainingProgress(3, 50, 0.02, 94.0)))
+    assert stream.getvalue() == 2 * "a, seed 0: iteration 3 of 50, error 0.02, 0:01:34 left\n"

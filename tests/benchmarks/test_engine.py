@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from baselines.protocol import Trial
 from benchmarks.budget import Budget, Spent
 from benchmarks.engine import _longest, _mark_failed, run_all
 from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
-from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, spent_share
+from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, TrainingProgress, spent_share
 
 SECONDS = ("train_seconds", "method_seconds", "time")
 
@@ -217,6 +218,25 @@ def test_progress_is_sent_at_once_then_seldom_and_at_the_end():
     assert received[0] == Progress(1, 0, 0.5, 1 / 200)
     assert received[-1] == Progress(100, 0, -98.5, 0.5)
     assert len(received) < 50
+
+
+def test_the_progress_of_training_says_what_is_left_of_it(monkeypatch):
+    ours, theirs = multiprocessing.Pipe()
+    now = (seconds for seconds in (0.0, 10.0, 30.0, 31.0) for _ in range(3))  # read thrice a message
+    monkeypatch.setattr("benchmarks.worker.time.monotonic", lambda: next(now))
+    reporter = Reporter(theirs, Budget(heavy=200))
+    trial = Trial(0, {}, True, 10)
+    seen = []
+    for number in (4, 5, 7):  # continued after three iterations
+        reporter.iteration(trial, number, 0.5 / number)
+        seen.append(ours.recv().training)
+    assert seen == [
+        TrainingProgress(4, 10, 0.125, None),
+        TrainingProgress(5, 10, 0.1, 50.0),
+        TrainingProgress(7, 10, 0.5 / 7, 30.0),
+    ]
+    reporter(Row(0, True, 10, {}, 0.5, "ok", None, 7, 0.0, 0.0, 0.0, None))
+    assert ours.recv().training is None
 
 
 def test_no_worker_outlives_its_parent(tmp_path, tasks):

@@ -8,6 +8,7 @@ import math
 import multiprocessing
 import pickle
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -432,6 +433,7 @@ def test_an_incompatible_method_is_refused_before_the_first_trial(tmp_path, monk
         ({"task": Spec("square", SQUARE.target, {"shft": 1})}, "square has no parameter 'shft': did you mean 'shift'?"),
         ({"task": Spec("square", "benchmarks.objectives.squares.Square")}, "nothing to be found at 'benchmarks.obj"),
         ({"task": Spec("square", f"{__name__}:Squares")}, "nothing to be found"),
+        ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`"),
         ({"data_arguments": {"shift": 1}, "task": Spec("square", SQUARE.target, {"shift": 1})}, "no parameter 'shift'"),
     ],
 )
@@ -595,3 +597,33 @@ def test_a_run_that_fails_before_its_task_is_built_can_be_loaded(tmp_path):
     with pytest.raises(ExperimentFailed):
         run(experiment, tmp_path)
     assert load(tmp_path).empty
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import no_such_library", "cannot be imported: ModuleNotFoundError: No module named 'no_such_library'"),
+        ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("def", "cannot be imported: SyntaxError"),
+        ("", "nothing to be found at 'broken_method.Method'"),
+    ],
+)
+def test_an_error_in_the_file_of_a_method_is_told_from_a_wrong_name(tmp_path, monkeypatch, code, message):
+    (tmp_path / "broken_method.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_method", raising=False)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Spec("broken", "broken_method.Method").resolve()
+
+
+class Forgetful(Script):
+    """A method that forgets to return its trial."""
+
+    def ask(self):
+        super().ask()
+
+
+def test_a_method_that_asks_for_no_trial_is_named(tmp_path):
+    experiment = change(method=Spec("forgetful", f"{__name__}:Forgetful", SCRIPT.parameters))
+    with pytest.raises(ExperimentFailed, match="TypeError: ask of Forgetful must return a Trial, got None"):
+        run(experiment, tmp_path)

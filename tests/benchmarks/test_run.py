@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from baselines.protocol import Capabilities
 from benchmarks.command_line import read
 from benchmarks.plan import plan
 from benchmarks.records import TrialLog
@@ -44,6 +45,12 @@ class Impossible(Currin):
 
     def truth(self, config):
         return -1000.0
+
+class Broken(Currin):
+    """Fails always."""
+
+    def evaluate(self, config, level, seed):
+        raise OSError("no disk")
 
 class WithData(Currin):
     """A task without a known optimum, on some data."""
@@ -263,3 +270,35 @@ def test_help_and_no_task(capsys):
     assert main([]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.startswith("error: no task is chosen")
+
+
+def test_a_method_whose_library_is_missing_is_left_out_with_a_line(run, monkeypatch):
+    monkeypatch.setattr("baselines.tpe.TPE.capabilities", Capabilities(requires=("no_such_library",), extra="suite"))
+    needs = "method 'tpe' needs no_such_library, which is not installed: pip install 'btao[suite]'"
+    status, out, err = run("task=currin", "method=[tpe,random_search]", "seeds=1", "budget.heavy=2", "display=plain")
+    assert status == 0
+    assert err.startswith(f"skipped: {needs}\n")
+    assert [line.split()[0] for line in out.splitlines()[2:3]] == ["random_search"]
+    status, out, err = run("task=currin", "method=tpe", "seeds=1", "budget.heavy=2", "display=plain")
+    assert (status, out, err) == (2, "", f"error: no method is left: {needs}\n")
+
+
+def test_a_run_without_any_result_is_named_and_counts_as_a_failure(run, tasks):
+    status, _, err = run(*CURRIN, "task._target_=odd_tasks.Broken", "seeds=1", "budget.heavy=3")
+    assert status == 1
+    assert err.splitlines()[-1] == (
+        "no result: random_search, seed 0: 3 heavy trials, none succeeded, the last with: OSError: no disk"
+    )
+
+
+def test_a_shared_start_reaches_the_methods_and_is_another_run(run, tmp_path):
+    run("task=currin", "method=[gp_bo,btao]", "seeds=2", "budget.heavy=5", "shared_init=true", "display=plain")
+    configs = {}
+    for path in (tmp_path / "out").rglob("trials.jsonl"):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        heavy = [json.dumps(row["config"]) for row in rows if row["heavy"]][:4]
+        configs.setdefault(path.parent.name, set()).add(tuple(sorted(heavy)))
+    assert {name: len(starts) for name, starts in configs.items()} == {"seed-0": 1, "seed-1": 1}
+    assert configs["seed-0"] != configs["seed-1"]
+    run("task=currin", "method=[gp_bo,btao]", "seeds=2", "budget.heavy=5", "display=plain")
+    assert len(list((tmp_path / "out").rglob("trials.jsonl"))) == 8

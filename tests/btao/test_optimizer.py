@@ -706,3 +706,32 @@ def test_numpy_integers_are_arguments_too():
     optimizer = BTAO(LINE, seed=np.int64(3), light_per_heavy=np.int32(2), n_init=np.int64(2))
     assert names(play(optimizer, 6)) == names(played(LINE, 6, seed=3, light_per_heavy=2, n_init=2)[1])
     json.loads(optimizer.to_json())
+
+
+def test_a_given_design_is_the_start_and_part_of_the_state():
+    space = Space({"x": Real(0.0, 1.0), "n": Integer(1, 5)})
+    design = [{"x": 0.1, "n": 1}, {"x": 0.9, "n": 5}, {"x": 0.5, "n": 3}, {"x": 0.1, "n": 1}]
+    optimizer = BTAO(space, seed=1, n_init=2, design=design)
+    assert optimizer.initial_design == design[:3]  # the repeated one counts once
+    trials = []
+    for _ in range(3):
+        trials.append(optimizer.ask())
+        optimizer.tell(trials[-1], trials[-1].config["x"])
+    optimizer = BTAO.from_json(optimizer.to_json())
+    assert optimizer.initial_design == design[:3]
+    for _ in range(2):
+        trials.append(optimizer.ask())
+        optimizer.tell(trials[-1], 0.0)
+    assert [(trial.level, trial.config) for trial in trials] == [
+        *(("light", config) for config in design[:3]),
+        *(("heavy", config) for config in design[:2]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [([], "design must be None or hold a configuration at least"), ([{"y": 1.0}], "y"), ([{"x": 2.0}], "2.0")],
+)
+def test_a_wrong_design_is_refused(design, message):
+    with pytest.raises(ValueError, match=message):
+        BTAO(Space({"x": Real(0.0, 1.0)}), design=design)
