@@ -20,6 +20,9 @@ from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, CorruptRecord, RunLocked, TrialLog, read_run, write_run
 from benchmarks.worker import OUTPUT, Ended, Progress, Worker
 
+# Bytes that a worker may have held and still take another experiment. TensorFlow never gives back what
+# it compiles: some megabytes for each shape of a network.
+MEMORY = 2 * 2**30
 TAIL = 4000  # characters of a dead worker's output that are kept with the failure, at least
 FAULT = "Fatal Python error"  # how faulthandler begins; the innermost call follows, so nothing after it is cut
 
@@ -109,7 +112,10 @@ def run_all(
                 durations.setdefault(experiments[index].method.name, []).append(time.monotonic() - start)
                 observer.ended(index, failure)
                 del running[worker]
-                idle.append(worker)
+                if message.memory > MEMORY:
+                    worker.end()
+                else:
+                    idle.append(worker)
     finally:
         for worker in [*running, *idle]:
             worker.end()

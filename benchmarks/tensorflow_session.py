@@ -30,6 +30,8 @@ def tensorflow() -> ModuleType:
             for gpu in tf.config.list_physical_devices("GPU"):
                 tf.config.experimental.set_memory_growth(gpu, True)
         tf.config.list_logical_devices()  # starts the devices, with what they have to say
+        # It warns where functions are traced often, as those of networks of different shapes have to be.
+        tf.get_logger().setLevel(logging.ERROR)
     return tf
 
 

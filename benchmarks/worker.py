@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import faulthandler
 import math
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import threading
@@ -78,10 +80,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of an experiment: None, or why it failed in one line and the file with the traceback."""
+    """The end of an experiment: None, or why it failed in one line and the file with the traceback.
+
+    `memory` is the most that the process has held so far, in bytes.
+    """
 
     reason: str | None = None
     error_file: Path | None = None
+    memory: int = 0
 
 
 class Worker:
@@ -173,7 +179,8 @@ def _work(connection: Connection) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone
         while True:
             experiment, out, command = connection.recv()
-            connection.send(_run(experiment, out, command, Reporter(connection, experiment.budget)))
+            ended = _run(experiment, out, command, Reporter(connection, experiment.budget))
+            connection.send(dataclasses.replace(ended, memory=_peak_memory()))
 
 
 def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) -> Ended:
@@ -193,6 +200,11 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
         ended = Ended(_reason(error))
     _drop_if_empty(path)
     return ended
+
+
+def _peak_memory() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _reason(error: Exception) -> str:

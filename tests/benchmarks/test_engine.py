@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from baselines.protocol import Trial
+from benchmarks import engine
 from benchmarks.budget import Budget, Spent
 from benchmarks.engine import _longest, _mark_failed, run_all
 from benchmarks.experiment import Experiment
@@ -104,6 +105,21 @@ def test_tables_do_not_depend_on_jobs(tmp_path):
     with TrialLog(experiments[0].folder(out)) as trials:
         best = min(row.value for row in trials.rows)
     assert log.progress[0][-1] == Progress(heavy=3, light=0, best=best, share=1.0)
+
+
+@pytest.mark.parametrize(("limit", "processes"), [(2**60, 1), (1, 3)])
+def test_a_worker_that_has_grown_too_large_takes_no_further_experiment(tmp_path, monkeypatch, limit, processes):
+    started = []
+
+    class Counted(engine.Worker):
+        def __init__(self, threads):
+            started.append(threads)
+            super().__init__(threads)
+
+    monkeypatch.setattr(engine, "Worker", Counted)
+    monkeypatch.setattr(engine, "MEMORY", limit)
+    run_all([experiment(seed) for seed in range(3)], tmp_path, jobs=1, command="test", observer=Log())
+    assert len(started) == processes
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

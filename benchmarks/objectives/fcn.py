@@ -1,0 +1,145 @@
+"""A fully connected network with one hidden layer on MNIST (paper, section "Fully Connected Network on MNIST")."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import data as datasets
+from benchmarks.objectives.curve import CurveTask
+from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot_uniform
+from benchmarks.objectives.protocol import DataSource, configuration_seed
+from benchmarks.tensorflow_session import tensorflow
+from btao import Integer, Real, Space
+from btao.training import Level
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+ACTIVATIONS = ("relu", "tanh", "elu", "softplus")
+CLASSES = 10
+
+
+@dataclass(frozen=True)
+class DenseNetwork:
+    """One hidden layer of `units` units."""
+
+    units: int
+    activation: str
+    jit = True
+
+    def initial(self, generator: np.random.Generator) -> list[NDArray[np.float32]]:
+        """Glorot's uniform weights, biases of zero."""
+        return [
+            glorot_uniform(generator, (28 * 28, self.units)),
+            np.zeros(self.units, np.float32),
+            glorot_uniform(generator, (self.units, CLASSES)),
+            np.zeros(CLASSES, np.float32),
+        ]
+
+    def logits(
+        self, weights: Sequence[tf.Tensor], images: tf.Tensor, drop: Callable[[tf.Tensor], tf.Tensor]
+    ) -> tf.Tensor:
+        """See `benchmarks.objectives.networks.Architecture`."""
+        tf = tensorflow()
+        hidden_weights, hidden_bias, weights, bias = weights
+        pixels = tf.reshape(images, (images.shape[0], 28 * 28))
+        hidden = getattr(tf.nn, self.activation)(pixels @ hidden_weights + hidden_bias)
+        return hidden @ weights + bias
+
+
+class FCN(CurveTask):
+    """Minimise the validation error over the batch size, the number of hidden units and the learning rate.
+
+    Parameters
+    ----------
+    n_train, n_validation : int
+        Numbers of images; see `benchmarks.data.split`.
+    light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
+        The two levels, see `btao.training.Level`; an iteration is an epoch.
+    activation : str
+        Of the hidden layer: "relu", "tanh", "elu" or "softplus".
+    resume_training : bool
+        Whether a run that goes on with a configuration pays for the additional epochs only (METHOD item 17).
+    delta_bounds, rho_bounds : pair of float
+        Bounds of the truncated additive model (METHOD item 18).
+    data, data_dir : str
+        See `benchmarks.data.load`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range. The data is read when it is first needed, and raises then.
+    """
+
+    space = Space(
+        {
+            "batch_size": Integer(2**3, 2**9, log=True),
+            "units": Integer(2**4, 2**9, log=True),
+            "learning_rate": Real(1e-6, 1e-2, log=True),
+        }
+    )
+
+    def __init__(
+        self,
+        n_train: int = 50_000,
+        n_validation: int = 10_000,
+        light_iterations: int = 10,
+        light_patience: int | None = 3,
+        light_tolerance: float = 0.001,
+        heavy_iterations: int = 50,
+        heavy_patience: int | None = 3,
+        heavy_tolerance: float = 0.0,
+        activation: str = "relu",
+        resume_training: bool = True,
+        delta_bounds: tuple[float, float] = (-1.0, 0.0),
+        rho_bounds: tuple[float, float] = (0.0, 1.0),
+        data: str = "auto",
+        data_dir: str | None = None,
+    ) -> None:
+        self.light = Level(light_iterations, light_patience, light_tolerance)
+        self.heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
+        if light_iterations >= heavy_iterations:
+            raise ValueError(
+                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
+            )
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")
+        self.activation = activation
+        self.n_train, self.n_validation = n_train, n_validation
+        self.resume_training = resume_training
+        self.delta_bounds = tuple(delta_bounds)
+        self.rho_bounds = tuple(rho_bounds)
+        self._where = {"data": data, "data_dir": data_dir}
+
+    @functools.cached_property
+    def _split(self) -> datasets.Split:
+        return datasets.split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
+
+    @property
+    def data(self) -> DataSource:
+        """The images that are really used; reads them."""
+        return self._split.source
+
+    @functools.cached_property
+    def _images(self) -> DeviceImages:
+        return DeviceImages(self._split)
+
+    def prepare(self) -> None:
+        """Import TensorFlow and hand it the images."""
+        self._images  # noqa: B018
+
+    def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:
+        """See `CurveTask.start`."""
+        return NetworkTraining(
+            DenseNetwork(config["units"], self.activation),
+            self._images,
+            batch_size=config["batch_size"],
+            learning_rate=config["learning_rate"],
+            seed=configuration_seed(seed, config),
+        )
