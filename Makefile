@@ -5,8 +5,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 UV_VERSION := 0.13.9
 
-# The main job: simple regret on the Currin function, the methods side by side.
-ARGS ?= +task=currin method=[btao,btao_paper,gp_bo,random_search] seeds=20
+# The main job: a convolutional network, all methods side by side.
+ARGS ?= +task=cnn seeds=1 jobs=2
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
 

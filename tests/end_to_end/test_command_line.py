@@ -127,6 +127,33 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
     assert rows(killed) == whole
 
 
+def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more(command, tmp_path):
+    """Hyperband: three light runs, of which one is continued to the end; then heavy runs from the start."""
+    levels = {"light_iterations": 2, "heavy_iterations": 600, "heavy_patience": "null"}
+    common = ["+task=fcn", "scale=smoke", "method=hyperband", "seeds=1", "budget.heavy=2"]
+    common += [f"task.parameters.{name}={value}" for name, value in levels.items()]
+    common += ["methods.hyperband.n_rungs=2"]
+    assert finish(command(*common, "out=whole"))[0] == 0
+    process = command(*common, "out=killed")
+    path = wait_for_rows(tmp_path / "here" / "killed", 3)
+    time.sleep(0.2)
+    process.kill()
+    process.wait()
+    assert path.read_bytes().count(b"\n") == 3
+    assert list(path.parent.glob("states/*.npz"))
+    status, _, err = finish(command(*common, "out=killed"))
+    assert status == 0, err
+    assert without_seconds(rows(tmp_path / "here" / "killed")) == without_seconds(rows(tmp_path / "here" / "whole"))
+    assert not (path.parent / "states").exists()
+
+
+def without_seconds(tables):
+    for table in tables.values():
+        for row in table:
+            del row["curve"]["seconds"]
+    return tables
+
+
 def test_ctrl_c_stops_at_once_says_how_to_go_on_and_leaves_no_worker(command, tmp_path):
     waiting = (*CURRIN, "task._target_=waiting_task.Waiting", "seeds=2", "budget.heavy=4", "jobs=2")
     process = command(*waiting)
@@ -134,7 +161,10 @@ def test_ctrl_c_stops_at_once_says_how_to_go_on_and_leaves_no_worker(command, tm
     os.killpg(process.pid, signal.SIGINT)
     status, _, err = finish(process)
     assert status == 130
-    assert f"the same command continues: python -m benchmarks.run {' '.join(waiting)}" in err
+    said = "the same command continues: "
+    interpreter, *rest = err[err.index(said) + len(said) :].split()
+    assert (tmp_path / "here" / interpreter).samefile(sys.executable)
+    assert rest[: len(waiting) + 2] == ["-m", "benchmarks.run", *waiting]
     assert "Traceback" not in err
     assert max(map(len, rows(tmp_path / "here").values())) == 1
     (tmp_path / "here" / "go").touch()

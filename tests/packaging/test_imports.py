@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OPTIONAL = ("optuna", "dehb")  # extras of single methods
+OPTIONAL = ("optuna", "dehb", "botorch")  # extras of single methods
 NO_EXTRA = {"dehb"}  # their own pins are out of date
 STOREYS = {"btao": set(), "baselines": {"btao"}, "benchmarks": {"btao", "baselines"}}
 
