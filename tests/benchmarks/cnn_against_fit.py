@@ -45,8 +45,6 @@ def main() -> None:
         "OMP_NUM_THREADS": str(options.threads),
         "TF_NUM_INTRAOP_THREADS": str(options.threads),
         "TF_NUM_INTEROP_THREADS": "1",
-        "TF_ENABLE_ONEDNN_OPTS": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
         "CUDA_VISIBLE_DEVICES": "",
     }
     from benchmarks import data
@@ -127,7 +125,9 @@ def pixels(images):
 
 def remote(command: list[str]) -> Iterator[Times]:
     """A peer in a process of its own, which trains an epoch for each line it is sent."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    environment = os.environ | {"TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True) as process:
         while True:
             print("epoch", file=process.stdin, flush=True)
             processor, seconds, error = map(float, process.stdout.readline().split())
