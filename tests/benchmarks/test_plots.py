@@ -16,7 +16,7 @@ from matplotlib.image import imread
 from benchmarks import analysis, plots
 
 NAN = math.nan
-METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "bohb", "hyperband"]
+METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
 
 
 def run(values, *, method="btao", seed=0, task="currin", hash="aaaa1111", data=None, optimum=0.0):
