@@ -38,8 +38,6 @@ REQUIRED = [
     *("train_seconds", "method_seconds", "time", "truth"),
 ]
 REGRET_TOLERANCE = 1e-9  # relative to max(1, |optimum|): rounding of the optimum, not a better point
-
-
 SEEDS_FOR_INTERVAL = 5  # with fewer, `mean_interval` is the range of the values
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import data as datasets
-from benchmarks.objectives.curve import CurveTask
-from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot_uniform
-from benchmarks.objectives.protocol import DataSource, configuration_seed
+from benchmarks.objectives.network_task import CLASSES, NetworkTask
+from benchmarks.objectives.networks import NetworkTraining, glorot_uniform
+from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
 from btao.training import Level
@@ -21,8 +19,6 @@ from btao.training import Level
 if TYPE_CHECKING:
     import tensorflow as tf
 
-ACTIVATIONS = ("relu", "elu", "tanh", "softplus")
-CLASSES = 10
 STRIDE = 2  # of both poolings: each halves height and width
 
 
@@ -77,7 +73,7 @@ class ConvolutionalNetwork:
         return drop(tf.reshape(maps, (images.shape[0], -1))) @ weights + bias
 
 
-class CNN(CurveTask):
+class CNN(NetworkTask):
     """Minimise the validation error over the units of both layers, the learning rate and the dropout rate.
 
     Parameters
@@ -113,6 +109,7 @@ class CNN(CurveTask):
     size, grey ones too.
     """
 
+    dataset = "cifar10"
     space = Space(
         {
             "units1": Integer(2**3, 2**6, log=True),
@@ -142,45 +139,26 @@ class CNN(CurveTask):
         data: str = "auto",
         data_dir: str | None = None,
     ) -> None:
-        self.light = Level(light_iterations, light_patience, light_tolerance)
-        self.heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
-        if light_iterations >= heavy_iterations:
-            raise ValueError(
-                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
-            )
+        super().__init__(
+            n_train=n_train,
+            n_validation=n_validation,
+            light=Level(light_iterations, light_patience, light_tolerance),
+            heavy=Level(heavy_iterations, heavy_patience, heavy_tolerance),
+            activation=activation,
+            resume_training=resume_training,
+            delta_bounds=delta_bounds,
+            rho_bounds=rho_bounds,
+            data=data,
+            data_dir=data_dir,
+        )
         if len(kernel_sizes) != 2:
             raise ValueError(f"kernel_sizes must be two integers, one a layer, got {kernel_sizes!r}")
         sizes = {"kernel_sizes[0]": kernel_sizes[0], "kernel_sizes[1]": kernel_sizes[1]}
         for name, value in (sizes | {"pool_size": pool_size, "batch_size": batch_size}).items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")
         self.kernel_sizes, self.pool_size = tuple(kernel_sizes), pool_size
-        self.activation = activation
         self.batch_size = batch_size
-        self.n_train, self.n_validation = n_train, n_validation
-        self.resume_training = resume_training
-        self.delta_bounds = tuple(delta_bounds)
-        self.rho_bounds = tuple(rho_bounds)
-        self._where = {"data": data, "data_dir": data_dir}
-
-    @functools.cached_property
-    def _split(self) -> datasets.Split:
-        return datasets.split(datasets.load("cifar10", **self._where), self.n_train, self.n_validation)
-
-    @property
-    def data(self) -> DataSource:
-        """The images that are really used; reads them."""
-        return self._split.source
-
-    @functools.cached_property
-    def _images(self) -> DeviceImages:
-        return DeviceImages(self._split)
-
-    def prepare(self) -> None:
-        """Import TensorFlow and hand it the images."""
-        self._images  # noqa: B018
 
     def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:
         """See `CurveTask.start`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,19 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import data as datasets
-from benchmarks.objectives.curve import CurveTask
-from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot_uniform
-from benchmarks.objectives.protocol import DataSource, configuration_seed
+from benchmarks.objectives.network_task import CLASSES, NetworkTask
+from benchmarks.objectives.networks import NetworkTraining, glorot_uniform
+from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
 from btao.training import Level
 
 if TYPE_CHECKING:
     import tensorflow as tf
-
-ACTIVATIONS = ("relu", "tanh", "elu", "softplus")
-CLASSES = 10
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class DenseNetwork:
         return hidden @ weights + bias
 
 
-class FCN(CurveTask):
+class FCN(NetworkTask):
     """Minimise the validation error over the batch size, the number of hidden units and the learning rate.
 
     Parameters
@@ -77,6 +72,7 @@ class FCN(CurveTask):
         If an argument is out of its range. The data is read when it is first needed, and raises then.
     """
 
+    dataset = "mnist"
     space = Space(
         {
             "batch_size": Integer(2**3, 2**9, log=True),
@@ -102,37 +98,18 @@ class FCN(CurveTask):
         data: str = "auto",
         data_dir: str | None = None,
     ) -> None:
-        self.light = Level(light_iterations, light_patience, light_tolerance)
-        self.heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
-        if light_iterations >= heavy_iterations:
-            raise ValueError(
-                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
-            )
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")
-        self.activation = activation
-        self.n_train, self.n_validation = n_train, n_validation
-        self.resume_training = resume_training
-        self.delta_bounds = tuple(delta_bounds)
-        self.rho_bounds = tuple(rho_bounds)
-        self._where = {"data": data, "data_dir": data_dir}
-
-    @functools.cached_property
-    def _split(self) -> datasets.Split:
-        return datasets.split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
-
-    @property
-    def data(self) -> DataSource:
-        """The images that are really used; reads them."""
-        return self._split.source
-
-    @functools.cached_property
-    def _images(self) -> DeviceImages:
-        return DeviceImages(self._split)
-
-    def prepare(self) -> None:
-        """Import TensorFlow and hand it the images."""
-        self._images  # noqa: B018
+        super().__init__(
+            n_train=n_train,
+            n_validation=n_validation,
+            light=Level(light_iterations, light_patience, light_tolerance),
+            heavy=Level(heavy_iterations, heavy_patience, heavy_tolerance),
+            activation=activation,
+            resume_training=resume_training,
+            delta_bounds=delta_bounds,
+            rho_bounds=rho_bounds,
+            data=data,
+            data_dir=data_dir,
+        )
 
     def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:
         """See `CurveTask.start`."""

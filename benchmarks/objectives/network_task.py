@@ -1,0 +1,85 @@
+"""What the tasks that train a network on images share: levels, images, and how they are got ready."""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar
+
+from benchmarks import data as datasets
+from benchmarks.objectives.curve import CurveTask
+from benchmarks.objectives.networks import DeviceImages
+from benchmarks.objectives.protocol import DataSource
+from btao.training import Level
+
+ACTIVATIONS = ("relu", "tanh", "elu", "softplus")
+CLASSES = 10
+
+
+class NetworkTask(CurveTask):
+    """A `CurveTask` on one of the image data sets; an iteration is an epoch.
+
+    A subclass states `dataset` and `space`, takes the arguments below with its own, and starts the
+    training of a configuration on `_images`.
+
+    Parameters
+    ----------
+    n_train, n_validation : int
+    light, heavy : Level
+    activation : str
+        One of `ACTIVATIONS`.
+    resume_training : bool
+    delta_bounds, rho_bounds : pair of float
+    data, data_dir : str
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    dataset: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        n_train: int,
+        n_validation: int,
+        light: Level,
+        heavy: Level,
+        activation: str,
+        resume_training: bool,
+        delta_bounds: tuple[float, float],
+        rho_bounds: tuple[float, float],
+        data: str,
+        data_dir: str | None,
+    ) -> None:
+        if light.iterations >= heavy.iterations:
+            raise ValueError(
+                f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
+            )
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")
+        self.n_train, self.n_validation = n_train, n_validation
+        self.light, self.heavy = light, heavy
+        self.activation = activation
+        self.resume_training = resume_training
+        self.delta_bounds = tuple(delta_bounds)
+        self.rho_bounds = tuple(rho_bounds)
+        self._where = {"data": data, "data_dir": data_dir}
+
+    @functools.cached_property
+    def _split(self) -> datasets.Split:
+        return datasets.split(datasets.load(self.dataset, **self._where), self.n_train, self.n_validation)
+
+    @property
+    def data(self) -> DataSource:
+        """The images that are really used; reads them."""
+        return self._split.source
+
+    @functools.cached_property
+    def _images(self) -> DeviceImages:
+        return DeviceImages(self._split)
+
+    def prepare(self) -> None:
+        """Import TensorFlow and hand it the images."""
+        self._images  # noqa: B018
