@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baselines.categories import numbered
 from btao import Integer, Real, Space
 
 if TYPE_CHECKING:
@@ -95,12 +96,8 @@ def to_configuration(space: Space, config: Mapping[str, Any], configspace: Confi
     """
     from ConfigSpace import Configuration
 
-    values: dict[str, Any] = {}
+    values = numbered(space, config)
     for name, parameter in space.parameters.items():
         if isinstance(parameter, Real):
             values[name] = parameter.to_unit(config[name])
-        elif isinstance(parameter, Integer):
-            values[name] = config[name]
-        else:
-            values[name] = int(parameter.to_unit(config[name]) * parameter.size)
     return Configuration(configspace, values=values)

@@ -1,4 +1,4 @@
-"""What every method keeps account of: its seed, and the trials that it asked and was not told yet."""
+"""What every method checks and keeps account of: its parameters, and the trials asked and not told yet."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from baselines.protocol import Trial
 
 def check_seed(seed: int) -> int:
     """`seed`, or ValueError if it is no integer of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+    check_count("seed", seed, least=0)
     return seed
+
+
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """ValueError, naming the parameter, if `value` is no integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
 
 
 class Ledger:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_seed
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Space
@@ -87,9 +87,8 @@ class MultiFidelityGP:
             ("num_restarts", num_restarts, 1),
             ("raw_samples", raw_samples, num_restarts),
         ):
-            optional = name == "n_init" and value is None
-            if not optional and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            if value is not None or name != "n_init":
+                check_count(name, value, least)
         if problem.light_iterations is None:
             raise ValueError("problem must have a light level, but its light_iterations is None")
         self._problem = problem

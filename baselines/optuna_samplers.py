@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.ledger import Ledger, check_seed
+from baselines.categories import numbered
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 from btao import Categorical, Real, Space
@@ -97,8 +98,8 @@ class OptunaTPE(_OptunaMethod):
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna",), extra="optuna")
 
     def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
-        _check_count("n_startup_trials", n_startup_trials)
-        _check_count("n_ei_candidates", n_ei_candidates)
+        check_count("n_startup_trials", n_startup_trials)
+        check_count("n_ei_candidates", n_ei_candidates)
         super().__init__(problem, seed, n_startup_trials=n_startup_trials, n_ei_candidates=n_ei_candidates)
 
     def _sampler(self, seed: int, **options: Any) -> Any:
@@ -131,7 +132,7 @@ class OptunaGP(_OptunaMethod):
     def __init__(
         self, problem: Problem, seed: int, n_startup_trials: int = 10, deterministic_objective: bool = False
     ) -> None:
-        _check_count("n_startup_trials", n_startup_trials)
+        check_count("n_startup_trials", n_startup_trials)
         if not isinstance(deterministic_objective, bool):
             raise ValueError(f"deterministic_objective must be true or false, got {deterministic_objective!r}")
         super().__init__(
@@ -154,16 +155,3 @@ def distributions(space: Space) -> dict[str, Any]:
         else (FloatDistribution if isinstance(kind, Real) else IntDistribution)(kind.low, kind.high, log=kind.log)
         for name, kind in space.parameters.items()
     }
-
-
-def numbered(space: Space, config: dict[str, Any]) -> dict[str, Any]:
-    """A configuration with its categories by number."""
-    return {
-        name: int(kind.to_unit(config[name]) * kind.size) if isinstance(kind, Categorical) else config[name]
-        for name, kind in space.parameters.items()
-    }
-
-
-def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.ledger import Ledger, check_seed
+from baselines.categories import numbered
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Real, Space
@@ -50,8 +51,7 @@ class TPE:
         gamma: float = 0.25,
     ) -> None:
         for name, value in (("n_startup_jobs", n_startup_jobs), ("n_EI_candidates", n_EI_candidates)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+            check_count(name, value)
         if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma < math.inf:
             raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
         self._problem = problem
@@ -67,7 +67,7 @@ class TPE:
 
             self._expression = expression(problem.space)
             self._domain = hyperopt.Domain(None, self._expression)
-            self._trials = generate_trials_to_calculate([labelled(problem.space, config) for config in initial])
+            self._trials = generate_trials_to_calculate([numbered(problem.space, config) for config in initial])
             self._trials.refresh()
 
     def ask(self) -> Trial:
@@ -147,14 +147,6 @@ def expression(space: Space) -> dict[str, Any]:
                 hp.qloguniform(name, math.log(low), math.log(high), 1) if kind.log else hp.uniformint(name, low, high)
             )
     return nodes
-
-
-def labelled(space: Space, config: dict[str, Any]) -> dict[str, Any]:
-    """A configuration as hyperopt notes it: categories by number."""
-    return {
-        name: int(kind.to_unit(config[name]) * kind.size) if isinstance(kind, Categorical) else config[name]
-        for name, kind in space.parameters.items()
-    }
 
 
 def _within(kind: Real | Integer | Categorical, value: Any) -> Any:
