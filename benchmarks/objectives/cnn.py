@@ -46,15 +46,15 @@ class ConvolutionalNetwork:
     activation: str
     jit = False  # XLA's convolutions are several times slower than oneDNN's on a CPU
 
-    def initial(self, generator: np.random.Generator) -> list[NDArray[np.float32]]:
-        """Glorot's uniform weights, biases of zero."""
+    def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+        """Glorot's uniform weights, biases of zero; all are trained."""
         height, width, inputs = self.image_shape
         weights = []
         for size, outputs in zip(self.kernel_sizes, self.units, strict=True):
             weights += [glorot_uniform(generator, (size, size, inputs, outputs)), np.zeros(outputs, np.float32)]
             height, width, inputs = -(-height // STRIDE), -(-width // STRIDE), outputs
         features = height * width * inputs
-        return [*weights, glorot_uniform(generator, (features, CLASSES)), np.zeros(CLASSES, np.float32)]
+        return [*weights, glorot_uniform(generator, (features, CLASSES)), np.zeros(CLASSES, np.float32)], []
 
     def logits(
         self, weights: Sequence[tf.Tensor], images: tf.Tensor, drop: Callable[[tf.Tensor], tf.Tensor]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import Split
 from benchmarks.objectives.network_task import CLASSES, NetworkTask
-from benchmarks.objectives.networks import NetworkTraining, glorot_uniform
+from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot_uniform
 from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
@@ -22,30 +25,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DenseNetwork:
-    """One hidden layer of `units` units."""
+    """One hidden layer.
 
+    Some pixels are dark in every training image. Their weights have no gradient, so training keeps
+    them as they are, and computes without them.
+
+    Attributes
+    ----------
+    pixels : int
+    lit : int
+        How many of them, the first ones, are not dark in every training image.
+    units : int
+    activation : str
+    """
+
+    pixels: int
+    lit: int
     units: int
     activation: str
     jit = True
 
-    def initial(self, generator: np.random.Generator) -> list[NDArray[np.float32]]:
-        """Glorot's uniform weights, biases of zero."""
-        return [
-            glorot_uniform(generator, (28 * 28, self.units)),
-            np.zeros(self.units, np.float32),
-            glorot_uniform(generator, (self.units, CLASSES)),
-            np.zeros(CLASSES, np.float32),
-        ]
+    def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+        """Glorot's uniform weights, biases of zero; constant are the weights of dark pixels."""
+        hidden = glorot_uniform(generator, (self.pixels, self.units))
+        hidden_bias = np.zeros(self.units, np.float32)
+        last = glorot_uniform(generator, (self.units, CLASSES))
+        return [hidden[: self.lit], hidden_bias, last, np.zeros(CLASSES, np.float32)], [hidden[self.lit :]]
 
     def logits(
         self, weights: Sequence[tf.Tensor], images: tf.Tensor, drop: Callable[[tf.Tensor], tf.Tensor]
     ) -> tf.Tensor:
-        """See `benchmarks.objectives.networks.Architecture`."""
+        """See `Architecture`; images are rows, in training of the lit pixels, in validation of all."""
         tf = tensorflow()
-        hidden_weights, hidden_bias, weights, bias = weights
-        pixels = tf.reshape(images, (images.shape[0], 28 * 28))
-        hidden = getattr(tf.nn, self.activation)(pixels @ hidden_weights + hidden_bias)
+        hidden_weights, hidden_bias, weights, bias, *constant = weights
+        hidden = getattr(tf.nn, self.activation)(images @ tf.concat([hidden_weights, *constant], 0) + hidden_bias)
         return hidden @ weights + bias
+
+
+def lit_first(split: Split) -> Split:
+    """Images as rows of pixels, those that are not dark in every training image first; training has only these."""
+    x_train, x_validation = (images.reshape(len(images), -1) for images in (split.x_train, split.x_validation))
+    lit = x_train.any(0)
+    order = np.argsort(~lit, kind="stable")
+    return dataclasses.replace(split, x_train=x_train[:, lit], x_validation=x_validation[:, order])
 
 
 class FCN(NetworkTask):
@@ -111,10 +133,16 @@ class FCN(NetworkTask):
             data_dir=data_dir,
         )
 
+    @functools.cached_property
+    def _images(self) -> DeviceImages:
+        return DeviceImages(lit_first(self._split))
+
     def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:
         """See `CurveTask.start`."""
         return NetworkTraining(
-            DenseNetwork(config["units"], self.activation),
+            DenseNetwork(
+                self._images.validation[0].shape[1], self._images.train[0].shape[1], config["units"], self.activation
+            ),
             self._images,
             batch_size=config["batch_size"],
             learning_rate=config["learning_rate"],

@@ -37,8 +37,8 @@ class Architecture(Protocol):
 
     jit: bool
 
-    def initial(self, generator: np.random.Generator) -> list[NDArray[np.float32]]:
-        """The weights that training starts from."""
+    def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+        """The weights that training starts from, and those that it never changes."""
         ...
 
     def logits(
@@ -49,8 +49,8 @@ class Architecture(Protocol):
         Parameters
         ----------
         weights : sequence of tensor
-            In the order of `initial`.
-        images : (batch, height, width[, channels]) tensor of float32
+            In the order of `initial`. The constant ones are given in validation only.
+        images : (batch, ...) tensor of float32
             Pixels scaled to [0, 1].
         drop : callable
             Dropout in training, the identity in validation.
@@ -113,36 +113,48 @@ class NetworkTraining:
         self._seed = seed
         self._rates = tf.constant([learning_rate, dropout], tf.float32)
         self._batch_size = min(batch_size, images.n_train)
+        self._steps = -(-images.n_train // self._batch_size)
         self._epoch = 0
-        self._program = _compile(architecture, adam or Adam(), self._batch_size)
-        weights = architecture.initial(np.random.default_rng([seed, _WEIGHTS]))
+        self._program = _compile(architecture, adam or Adam(), self._batch_size, images.n_train, images.n_validation)
+        weights, constants = architecture.initial(np.random.default_rng([seed, _WEIGHTS]))
         self._variables = {
             "weights": [tf.Variable(weight) for weight in weights],
             "first_moments": [tf.Variable(np.zeros_like(weight)) for weight in weights],
             "second_moments": [tf.Variable(np.zeros_like(weight)) for weight in weights],
         }
+        self._constants = [tf.constant(weight) for weight in constants]
+        if not self._program.compiled:  # here, so that the seconds of the first epoch are those of an epoch
+            self._train(steps=0)
+            self._validate()
+            self._program.compiled = True
 
     def advance(self) -> Iteration:
         """Train one epoch and validate; errors are nan if the loss was not finite."""
+        loss, wrong_train = self._train(self._steps)
+        wrong_validation = self._validate()
+        self._epoch += 1
+        if not math.isfinite(loss):
+            return Iteration(math.nan, math.nan)
+        return Iteration(int(wrong_validation) / self._images.n_validation, int(wrong_train) / self._images.n_train)
+
+    def _train(self, steps: int) -> tuple[tf.Tensor, tf.Tensor]:
         tf = tensorflow()
         n = self._images.n_train
         order = np.random.default_rng([self._seed, _ORDER, self._epoch]).permutation(n).astype(np.int32)
         order = np.pad(order, (0, -n % self._batch_size))  # to whole batches; the program leaves the rest out
         stream = np.random.SeedSequence([self._seed, _DROPOUT, self._epoch]).generate_state(2).astype(np.int32)
-        first_step = self._epoch * (len(order) // self._batch_size)
-        loss, wrong_train = self._program.train(
+        return self._program.train(
             *self._images.train,
             *self._variables.values(),
             tf.constant(order),
-            tf.constant(first_step),
+            tf.constant(steps),
+            tf.constant(self._epoch * self._steps),
             self._rates,
             tf.constant(stream),
         )
-        wrong_validation = self._program.validate(*self._images.validation, self._variables["weights"])
-        self._epoch += 1
-        if not math.isfinite(loss):
-            return Iteration(math.nan, math.nan)
-        return Iteration(int(wrong_validation) / self._images.n_validation, int(wrong_train) / n)
+
+    def _validate(self) -> tf.Tensor:
+        return self._program.validate(*self._images.validation, self._variables["weights"], self._constants)
 
     def state(self) -> State:
         """Weights, Adam's moments and the number of epochs."""
@@ -161,14 +173,15 @@ class NetworkTraining:
         self._epoch = int(state["epoch"])
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Program:
     train: Callable[..., tuple[tf.Tensor, tf.Tensor]]
     validate: Callable[..., tf.Tensor]
+    compiled: bool = False  # TensorFlow compiles a function when it is first called
 
 
 @functools.lru_cache(PROGRAMS)
-def _compile(architecture: Architecture, adam: Adam, batch_size: int) -> _Program:
+def _compile(architecture: Architecture, adam: Adam, batch_size: int, n_train: int, n_validation: int) -> _Program:
     """The functions of an epoch; what can be a number at run time is, so that it costs no compilation."""
     tf = tensorflow()
 
@@ -176,14 +189,13 @@ def _compile(architecture: Architecture, adam: Adam, batch_size: int) -> _Progra
         return tf.cast(images, tf.float32) * (1 / 255)
 
     @tf.function(jit_compile=architecture.jit, autograph=False)
-    def train(images, labels, weights, first_moments, second_moments, order, first_step, rates, stream):
-        n = images.shape[0]
+    def train(images, labels, weights, first_moments, second_moments, order, steps, first_step, rates, stream):
         learning_rate, dropout = rates[0], rates[1]
 
         def step(index, total_loss, total_wrong):
             start = index * batch_size
             chosen = tf.slice(order, [start], [batch_size])
-            there = tf.cast(start + tf.range(batch_size) < n, tf.float32)
+            there = tf.cast(start + tf.range(batch_size) < n_train, tf.float32)
             batch, truth = scaled(tf.gather(images, chosen)), tf.gather(labels, chosen)
             drop = _dropout(dropout, stream, index)
             with tf.GradientTape() as tape:
@@ -209,24 +221,22 @@ def _compile(architecture: Architecture, adam: Adam, batch_size: int) -> _Progra
             wrong = _wrong(logits, truth) * there
             return index + 1, total_loss + loss, total_wrong + tf.reduce_sum(wrong)
 
-        steps = -(-n // batch_size)
         _, loss, wrong = tf.while_loop(lambda index, *_: index < steps, step, (0, 0.0, 0.0))
         return loss, wrong
 
     @tf.function(jit_compile=architecture.jit, autograph=False)
-    def validate(images, labels, weights):
-        n = images.shape[0]
-        size = min(VALIDATION_BATCH, n)
+    def validate(images, labels, weights, constants):
+        size = min(VALIDATION_BATCH, n_validation)
 
         def step(start, total):
-            first = tf.minimum(start, n - size)  # the last batch is whole, too: what was counted is left out
+            first = tf.minimum(start, n_validation - size)  # the last batch is whole, too: what was counted is left out
             chosen = first + tf.range(size)
             batch, truth = tf.gather(images, chosen), tf.gather(labels, chosen)
             new = tf.cast(chosen >= start, tf.float32)
-            logits = architecture.logits(weights, scaled(batch), lambda values: values)
+            logits = architecture.logits([*weights, *constants], scaled(batch), lambda values: values)
             return start + size, total + tf.reduce_sum(_wrong(logits, truth) * new)
 
-        return tf.while_loop(lambda start, _: start < n, step, (0, 0.0))[1]
+        return tf.while_loop(lambda start, _: start < n_validation, step, (0, 0.0))[1]
 
     return _Program(train, validate)
 

@@ -73,7 +73,7 @@ def test_logits_are_those_of_the_definition_activation_before_pooling(shape, poo
     tf = tensorflow()
     generator = np.random.default_rng(1)
     network = ConvolutionalNetwork(shape, (4, 5), (5, 3), pool_size, "relu")
-    weights = [generator.normal(0, 0.5, weight.shape).astype(np.float32) for weight in network.initial(generator)]
+    weights = [generator.normal(0, 0.5, weight.shape).astype(np.float32) for weight in network.initial(generator)[0]]
     batch = generator.random((2, *shape), np.float32)
     dropped = []
     given = batch if shape[-1] > 1 else batch[..., 0]
@@ -89,7 +89,7 @@ def test_logits_are_those_of_the_definition_activation_before_pooling(shape, poo
 @pytest.mark.parametrize(("shape", "features"), [((32, 32, 3), 8 * 8 * 128), ((28, 28, 1), 7 * 7 * 128)])
 def test_initial_weights_have_glorots_limits(shape, features):
     network = ConvolutionalNetwork(shape, (64, 128), (5, 3), 3, "relu")
-    weights = network.initial(np.random.default_rng(0))
+    weights, _ = network.initial(np.random.default_rng(0))
     expected = [(5, 5, shape[-1], 64), (64,), (3, 3, 64, 128), (128,), (features, 10), (10,)]
     assert [weight.shape for weight in weights] == expected
     fans = [25 * (shape[-1] + 64), 9 * (64 + 128), features + 10]

@@ -32,10 +32,12 @@ def images(n, seed):
 
 
 def task_on_numbers(n_train=150, n_validation=60, **parameters):
-    """150 images are nine batches of 16 and a part of one."""
+    """150 images are nine batches of 16 and a part of one; a column of pixels is lit in validation only."""
     task = FCN(n_train, n_validation, **{"light_iterations": 3, "heavy_iterations": 6, **parameters})
     source = DataSource("numbers", "0" * 64, n_train, n_validation)
-    task.__dict__["_split"] = Split(*images(n_train, 0), *images(n_validation, 1), source)
+    x_train, y_train = images(n_train, 0)
+    x_train[:, :, 5] = 0
+    task.__dict__["_split"] = Split(x_train, y_train, *images(n_validation, 1), source)
     return task
 
 
@@ -53,10 +55,18 @@ def test_an_epoch_is_that_of_keras_on_the_same_batches():
 
     task = task_on_numbers()
     training = task.start(CONFIG, seed=0)
-    weights = [training.state()[f"weights_{index}"] for index in range(4)]
+    lit = task._split.x_train.reshape(-1, 784).any(0)
+    assert lit.sum() == 27 * 28
+
+    def weights():
+        hidden = np.empty((784, 19), np.float32)
+        hidden[lit], *others = (training.state()[f"weights_{index}"] for index in range(4))
+        hidden[~lit] = training._constants[0]
+        return [hidden, *others]
+
     model = keras.Sequential([keras.layers.Dense(19, activation="relu"), keras.layers.Dense(10)])
     model.build((None, 784))
-    model.set_weights(weights)
+    model.set_weights(weights())
     model.compile(keras.optimizers.Adam(3e-3), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     split = task._split
     x, y = split.x_train.reshape(-1, 784) / np.float32(255), split.y_train
@@ -71,8 +81,8 @@ def test_an_epoch_is_that_of_keras_on_the_same_batches():
         assert found.training_error == pytest.approx(wrong / 150, abs=2.5 / 150)
         answers = model(x_validation).numpy().argmax(1)
         assert found.validation_error == pytest.approx((answers != split.y_validation).mean(), abs=1.5 / 60)
-    for index, expected in enumerate(model.get_weights()):
-        np.testing.assert_allclose(training.state()[f"weights_{index}"], expected, rtol=2e-3, atol=2e-4)
+    for found, expected in zip(weights(), model.get_weights(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
 
 
 def test_what_can_be_learnt_is_learnt():
@@ -179,7 +189,7 @@ def test_the_constants_of_adam_count():
     ends = []
     for adam in (None, Adam(), Adam(beta_1=0.5)):
         training = NetworkTraining(
-            DenseNetwork(19, "relu"), task._images, batch_size=16, learning_rate=3e-3, seed=0, adam=adam
+            DenseNetwork(784, 27 * 28, 19, "relu"), task._images, batch_size=16, learning_rate=3e-3, seed=0, adam=adam
         )
         training.advance()
         ends.append(digest(training.state()))
