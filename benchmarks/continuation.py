@@ -1,7 +1,8 @@
 """Training that goes on: what a run has trained of each configuration, and the states to continue from.
 
 What was trained is read from the recorded rows, and decides what a trial is charged. States are files
-that save time: one that is lost or damaged is trained again, to the same bits, and charged nothing.
+that save time: one that is lost or damaged is trained again, to the same bits. No iterations are
+charged for that; the seconds it takes are real ones, and count as such.
 """
 
 from __future__ import annotations
@@ -66,13 +67,16 @@ class Continuation:
         """The iterations of a configuration that were trained before, and need not be again."""
         return len(self._curves.get(_key(config), Curve()).validation_errors)
 
-    def note(self, row: Row) -> None:
-        """Take account of a trial that is on record; what is needed no more is removed."""
-        if not self._resumes or row.curve is None:
-            return
-        key = _key(row.config)
-        self._curves[key] = self._curves.get(key, Curve()) + curve_of(row)
-        self._states.settle(row.config, None if row.heavy else self.done(row.config))
+    def remember(self, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        if self._resumes and row.curve is not None:
+            key = _key(row.config)
+            self._curves[key] = self._curves.get(key, Curve()) + curve_of(row)
+
+    def settle(self, row: Row) -> None:
+        """Remove the states that nothing needs any more, now that a trial, the last one so far, is on record."""
+        if self._resumes and row.curve is not None:
+            self._states.settle(row.config, None if row.heavy else self.done(row.config))
 
     def close(self) -> None:
         """Remove the states: the run is over."""
@@ -95,22 +99,23 @@ class StateFolder:
         try:
             with self._path(config, iterations).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 return dict(archive)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        except (OSError, ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile):  # as numpy and zipfile do
             return None
 
-    def save(self, config: dict[str, Any], iterations: int, state: State) -> None:
-        """Keep a state; where that fails, as on a full disk, warn and go on without."""
+    def save(self, config: dict[str, Any], iterations: int, state: Callable[[], State]) -> None:
+        """Take and keep a state; where that fails, as on a full disk, warn and go on without."""
         path = self._path(config, iterations)
         temporary = path.with_suffix(".tmp")
         try:
             self._folder.mkdir(exist_ok=True)
             with temporary.open("wb") as file:
-                np.savez(file, **state)
+                np.savez(file, **state())
             temporary.replace(path)
-        except OSError as error:
+        except Exception as error:  # the training is done and has its result, come what may
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            warnings.warn(f"no state kept, its training would start anew: {path}: {error.strerror}", stacklevel=2)
+            why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            warnings.warn(f"no state kept, its training would start anew: {path}: {why}", stacklevel=2)
 
     def settle(self, config: dict[str, Any], iterations: int | None) -> None:
         """Remove all states of a configuration but that after so many iterations."""

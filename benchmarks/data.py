@@ -253,7 +253,7 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
             arrays = {key: archive[key] for key in KEYS}
     except (FileNotFoundError, NotADirectoryError):
         raise
-    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise CorruptData(f"{path} is no npz archive with the arrays {', '.join(KEYS)}: {error}") from error
 
     for part, counts in (("train", dataset.train_counts), ("test", dataset.test_counts)):

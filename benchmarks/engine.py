@@ -16,6 +16,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Protocol
 
+from benchmarks import killed
 from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, CorruptRecord, RunLocked, TrialLog, read_run, write_run
 from benchmarks.worker import OUTPUT, Ended, Progress, Worker
@@ -56,6 +57,8 @@ def run_all(
     skip: Container[int] = (),
 ) -> list[Failure]:
     """Run experiments; one that fails, or whose process dies, does not stop the others.
+
+    One whose process is killed, as where memory runs out, is started again (see `benchmarks.killed`).
 
     With several jobs, the method whose experiments took longest so far goes first, so that no long
     one is left for the end; with one, they run in the order given.
@@ -103,6 +106,11 @@ def run_all(
                 if isinstance(message, Progress):
                     observer.progressed(index, message)
                     continue
+                if message is None and worker.killed() and _may_go_on(experiments[index].folder(out)):
+                    del running[worker]
+                    worker.end()
+                    pending.insert(0, index)
+                    continue
                 if message is None:
                     message = _death(worker, experiments[index].folder(out))
                 failure = None
@@ -139,6 +147,15 @@ def _idle_worker(idle: list[Worker], threads: int) -> Worker | None:
             return worker
         worker.end()
     return None
+
+
+def _may_go_on(folder: Path) -> bool:
+    """Whether to start an experiment again whose worker was killed; the trial it was in is noted."""
+    try:
+        with TrialLog(folder) as log:
+            return killed.note(folder, log.n_rows) <= killed.TRIES
+    except (OSError, RunLocked, CorruptRecord):
+        return False
 
 
 def _death(worker: Worker, folder: Path) -> Ended:

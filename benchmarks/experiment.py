@@ -25,10 +25,12 @@ from typing import Any
 
 from baselines.initial_design import initial_design
 from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
+from benchmarks import killed
 from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.continuation import Continuation, record_of
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
 from benchmarks.provenance import provenance
+from benchmarks.reason import reason
 from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, write_run
 from benchmarks.spec import Spec
 from btao.training import Level
@@ -229,11 +231,12 @@ def run_experiment(
             with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
                 (folder / ERROR).write_text(traceback.format_exc())
                 write_run(folder, run | {"status": "failed", "finished": _now()})
-            raise ExperimentFailed(f"{type(error).__name__}: {error}", folder) from error
+            raise ExperimentFailed(reason(error), folder) from error
+        training.close()  # first, as nobody comes back to a finished run; its rows are all on record
         log.sync()  # "finished" must not outlive the trials it speaks of, not even a power cut
         write_run(folder, run | {"finished": _now(), "n_trials": log.n_rows})
-        (folder / ERROR).unlink(missing_ok=True)
-        training.close()
+        for name in (ERROR, killed.FILE):
+            (folder / name).unlink(missing_ok=True)
     return run["status"]
 
 
@@ -272,10 +275,11 @@ class _Trials:
                 row = dataclasses.replace(row, method_seconds=asking + telling, time=elapsed)
                 self.log.append(row)
             self._note(row)
+            self.training.settle(row)
 
     def _note(self, row: Row) -> None:
         self.method.spent.add(row)
-        self.training.note(row)
+        self.training.remember(row)
         if self.on_trial is not None:
             self.on_trial(row)
 
@@ -298,12 +302,14 @@ class _Trials:
         start = self.training.done(trial.config)
         started = time.perf_counter()
         try:
+            if killed.count(self.log.path.parent, trial.number) >= killed.TRIES:
+                raise MemoryError(f"the process was killed {killed.TRIES} times in this trial: out of memory?")
             evaluation = self.training.evaluate(trial, level, report)
             value, error = float(evaluation.value), evaluation.error
         except Exception as raised:
             # What it consumed is unknown: it is charged all it was granted.
             evaluation = Evaluation(math.nan, self.training.cost(trial))
-            value, error = math.nan, f"{type(raised).__name__}: {raised}"
+            value, error = math.nan, reason(raised)
         seconds = time.perf_counter() - started
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:

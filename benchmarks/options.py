@@ -80,13 +80,15 @@ def duration(option: str, value: object) -> float | None:
 def alike(option: str, value: object, default: object) -> None:
     """Refuse a parameter that is not of its default's kind; any will do where the default is null.
 
-    The class that takes it checks the rest.
+    The class that takes it checks the rest, and `Spec.check` whether it takes null.
 
     Raises
     ------
     UsageError
         Naming the option and the kind.
     """
+    if value is None:
+        return
     for kind, right in ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list")):
         if isinstance(default, kind):
             if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):

@@ -338,6 +338,7 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
 
     A configuration that was trained in several trials of a run has one curve, in the order of its
     iterations: with `Level.stop` and `Level.measure` any other stopping rule can be studied on it.
+    Where `resume_training=False`, every trial has a curve of its own, from iteration 1: group by trial.
 
     Parameters
     ----------

@@ -59,7 +59,9 @@ class Spec:
             ) from error
 
     def check(self, given: set[str]) -> None:
-        """Refuse parameters that the class does not take; those in `given` the suite passes itself.
+        """Refuse parameters that the class does not take, and null where it is not annotated to take None.
+
+        Those in `given` the suite passes itself.
 
         A class that takes any keyword is left to check them when it is built.
 
@@ -72,11 +74,14 @@ class Spec:
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
             return  # the class checks them itself
         names = [name for name in accepted if name not in given]
-        for name in self.parameters:
+        for name, value in self.parameters.items():
             if name not in names:
                 near = difflib.get_close_matches(name, names, n=1)
                 hint = f"did you mean {near[0]!r}? " if near else ""
                 raise ValueError(f"{self.name} has no parameter {name!r}: {hint}It has {', '.join(names) or 'none'}")
+            annotation = accepted[name].annotation
+            if value is None and annotation is not inspect.Parameter.empty and "None" not in str(annotation):
+                raise ValueError(f"{self.name}: {name} cannot be null: give a value")
 
     def build(self, **given: Any) -> Any:
         """An instance, of `given` and `parameters`; errors as in `check`."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from baselines.protocol import Trial
 from benchmarks.budget import Budget, Spent
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
+from benchmarks.reason import reason
 from benchmarks.records import ERROR, Row, RunLocked
 
 OUTPUT = "output.txt"  # in the folder of a run: what libraries printed while it ran, if anything
@@ -130,13 +131,18 @@ class Worker:
         """Whether the process is there."""
         return self._process.is_alive()
 
+    def killed(self) -> bool:
+        """Whether the process, which is gone, was killed by SIGKILL, as where memory runs out; waits for its end."""
+        self._process.join()
+        return self._process.exitcode == -signal.SIGKILL
+
     def cause_of_death(self) -> str:
         """Why the process is gone, in words; waits for its end."""
         self._process.join()
         code = self._process.exitcode
         if code >= 0:
             return f"its process ended with exit status {code}"
-        return f"its process was killed by signal {-code}" + (" (out of memory?)" if code == -signal.SIGKILL else "")
+        return f"its process was killed by signal {-code}" + (" (out of memory?)" if self.killed() else "")
 
     def end(self) -> None:
         """End the process at once: records survive that, and an idle worker has nothing to lose."""
@@ -193,11 +199,11 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
         finally:
             reporter.send()
     except RunLocked as error:  # the file is that of the process that works on the run
-        return Ended(_reason(error))
+        return Ended(reason(error))
     except ExperimentFailed as error:
-        ended = Ended(_line(str(error)), error.folder / ERROR)
+        ended = Ended(str(error), error.folder / ERROR)
     except Exception as error:  # such as a damaged record, which is left as it is
-        ended = Ended(_reason(error))
+        ended = Ended(reason(error))
     _drop_if_empty(path)
     return ended
 
@@ -205,14 +211,6 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
 def _peak_memory() -> int:
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _reason(error: Exception) -> str:
-    return _line(f"{type(error).__name__}: {error}")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _die_with_parent() -> None:

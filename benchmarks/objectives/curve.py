@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from benchmarks.objectives.protocol import Curve, DataSource, Evaluation
+from benchmarks.reason import reason
 from btao import Space
 from btao.training import Level
 
@@ -41,7 +42,13 @@ class Training(Protocol):
         ...
 
     def restore(self, state: State) -> None:
-        """Go to where `state` was taken."""
+        """Go to where `state` was taken.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If it is not a state of this training.
+        """
         ...
 
 
@@ -52,8 +59,8 @@ class Checkpoints(Protocol):
         """The state of a configuration after so many iterations, or None if it is not kept."""
         ...
 
-    def save(self, config: dict[str, Any], iterations: int, state: State) -> None:
-        """Keep a state."""
+    def save(self, config: dict[str, Any], iterations: int, state: Callable[[], State]) -> None:
+        """Take a state and keep it. Never raises: what cannot be kept is trained again."""
         ...
 
 
@@ -125,9 +132,10 @@ class CurveTask(ABC):
         config = self.space.validate(config)
         past = past or Past()
         errors = list(past.curve.validation_errors)
-        if errors and math.isnan(errors[-1]):
+        stop = level.stop(errors)
+        if any(map(math.isnan, errors[:stop])):
             return Evaluation(math.nan, 0, f"training diverged before, in iteration {len(errors)}", Curve())
-        if level.stop(errors) is not None:
+        if stop is not None:
             return Evaluation(level.measure(errors), 0, curve=Curve())
         new: list[tuple[float, float, float]] = []
         failure = None
@@ -142,10 +150,10 @@ class CurveTask(ABC):
                     on_iteration(len(errors), result.validation_error)
                 if math.isnan(result.validation_error):
                     failure = f"training diverged in iteration {len(errors)}"
-            if failure is None and past.checkpoints is not None and level.iterations < self.heavy.iterations:
-                past.checkpoints.save(config, len(errors), training.state())
         except Exception as error:  # out of memory, say: what was trained until then is known, and charged
-            failure = f"{type(error).__name__}: {error}"
+            failure = reason(error)
+        if failure is None and past.checkpoints is not None and level.iterations < self.heavy.iterations:
+            past.checkpoints.save(config, len(errors), training.state)
         curve = Curve(*map(tuple, zip(*new, strict=True))) if new else Curve()
         value = math.nan if failure else level.measure(errors)
         return Evaluation(value, len(new), failure, curve)
@@ -161,8 +169,12 @@ class CurveTask(ABC):
             return training
         state = past.checkpoints.load(config, done) if past.checkpoints is not None else None
         if state is not None:
-            training.restore(state)
-        else:
-            for _ in range(done):
-                training.advance()
+            try:
+                training.restore(state)
+            except (KeyError, ValueError):  # a damaged file
+                training = self.start(config, seed)
+            else:
+                return training
+        for _ in range(done):
+            training.advance()
         return training

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import ClassVar
 
 from benchmarks import data as datasets
@@ -56,6 +57,12 @@ class NetworkTask(CurveTask):
         if light.iterations >= heavy.iterations:
             raise ValueError(
                 f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
+            )
+        if (heavy.patience or math.inf) < (light.patience or math.inf) or heavy.tolerance > light.tolerance:
+            raise ValueError(
+                "the heavy level must not stop earlier than the light one: heavy_patience must be at least "
+                f"light_patience (null is the most), got {heavy.patience} and {light.patience}, and heavy_tolerance "
+                f"at most light_tolerance, got {heavy.tolerance} and {light.tolerance}"
             )
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")

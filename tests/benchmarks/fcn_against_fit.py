@@ -123,7 +123,7 @@ def new_shapes(task) -> None:
             extra.append(
                 [begin[kind] + first[kind] - statistics.median(times[kind] for times in later) for kind in (0, 1)]
             )
-            keeping.append(timed(lambda: states.save(config, 4, training.state()))[0])  # noqa: B023
+            keeping.append(timed(lambda: states.save(config, 4, training.state))[0])  # noqa: B023
     wall, processor = (statistics.median(times) for times in zip(*extra, strict=True))
     print(f"first epoch of a new shape: {wall:.2f} s, {processor:.2f} s of processor above a later one (median)")
     print(f"keeping a state: {1000 * statistics.median(keeping):.0f} ms (median), {1000 * max(keeping):.0f} ms at most")

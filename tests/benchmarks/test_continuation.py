@@ -154,21 +154,22 @@ def test_iterations_are_reported_as_they_come():
 
 # ------------------------------------------------------------------ a run
 
-SCRIPT = [(0.2, 3), (0.4, 3), (0.2, 9), (0.95, 3), (0.95, 9), (0.4, 5), (0.4, 9), (0.2, 3)]
+SCRIPT = [(0.2, 3), (0.4, 3), (0.2, 9), (0.95, 3), (0.95, 9), (0.95, 3), (0.4, 5), (0.4, 9), (0.2, 3)]
 
 
 def test_a_heavy_run_pays_for_the_rest_only(tmp_path):
     _, frame = run([*SCRIPT, (0.7, 9)], tmp_path)
-    assert frame["iterations"].tolist() == [3, 3, 6, 3, 1, 2, 4, 0, 9]
+    assert frame["iterations"].tolist() == [3, 3, 6, 3, 1, 0, 2, 4, 0, 9]
     assert len(Decay.trained) == 3 + 3 + 6 + 3 + 1 + 2 + 4 + 9  # nothing was trained twice
-    assert frame["status"].tolist()[4] == "failed"
+    assert frame["status"].tolist()[4:6] == ["failed", "ok"]  # where the light level stops, nothing had diverged
+    assert frame["value"][5] == frame["value"][3]
     assert frame["value"][2] == min(whole_curve(0.2, 9))
-    assert frame["value"][6] == min(whole_curve(0.4, 9))
+    assert frame["value"][7] == min(whole_curve(0.4, 9))
 
 
 def test_without_continuation_everything_is_paid_in_full(tmp_path):
     _, frame = run([*SCRIPT, (0.7, 9)], tmp_path, resume_training=False)
-    assert frame["iterations"].tolist() == [3, 3, 9, 3, 4, 5, 9, 3, 9]
+    assert frame["iterations"].tolist() == [3, 3, 9, 3, 4, 3, 5, 9, 3, 9]
     assert frame["value"][2] == min(whole_curve(0.2, 9))
 
 
@@ -192,7 +193,7 @@ def test_curves_are_kept_with_the_run(tmp_path):
 
 
 @pytest.mark.parametrize("states", ["kept", "lost", "damaged", "older"])
-@pytest.mark.parametrize("cut", range(1, 8))
+@pytest.mark.parametrize("cut", range(1, 9))
 def test_a_run_that_was_cut_off_continues_to_the_same_table(tmp_path, cut, states):
     """After any trial, whatever became of the states."""
     script = [*SCRIPT, (0.7, 9)]
@@ -209,19 +210,59 @@ def test_a_run_that_was_cut_off_continues_to_the_same_table(tmp_path, cut, state
             level = Decay.heavy if row.heavy else dataclasses.replace(Decay.light, iterations=row.budget)
             training.evaluate(trial, level)
             log.append(row)
-            training.note(row)
+            training.remember(row)
+            training.settle(row)
     for path in (folder / "states").glob("*"):
         if states == "lost":
             path.unlink()
         elif states == "damaged":
             path.write_bytes(path.read_bytes()[:100])
         elif states == "older":  # killed between saving the next state and recording its trial
-            StateFolder(folder / "states").save({"x": 0.4}, 7, {"level": np.array(99.0), "done": np.array(7)})
+            StateFolder(folder / "states").save({"x": 0.4}, 7, lambda: {"level": np.array(99.0), "done": np.array(7)})
+    Decay.trained.clear()
     run_experiment(each, tmp_path / "cut", command="test")
+    if states == "kept":
+        assert len(Decay.trained) == expected["iterations"][cut:].sum()  # nothing was trained twice
     seconds = ["train_seconds", "method_seconds", "time"]
     assert load(tmp_path / "cut").drop(columns=seconds).equals(expected.drop(columns=seconds))
     columns = ["config.x", "iteration", "validation_error"]
     assert load_curves(tmp_path / "cut")[columns].equals(load_curves(tmp_path / "whole")[columns])
+
+
+def test_a_state_with_any_byte_damaged_is_the_same_or_none(tmp_path):
+    """None, or what `restore` refuses: names that are not those of the arrays."""
+    states = StateFolder(tmp_path)
+    states.save({"x": 0.2}, 3, lambda: {"level": np.array(0.25), "done": np.array(3)})
+    (path,) = tmp_path.iterdir()
+    sound = path.read_bytes()
+    refused = 0
+    for place in range(len(sound)):
+        for mask in (0x01, 0x20, 0xFF):
+            path.write_bytes(sound[:place] + bytes([sound[place] ^ mask]) + sound[place + 1 :])
+            state = states.load({"x": 0.2}, 3)
+            if state is None or set(state) != {"level", "done"}:
+                refused += 1
+            else:
+                assert (state["level"], state["done"]) == (0.25, 3)
+    assert refused > len(sound)
+
+
+def test_a_state_of_other_arrays_is_trained_again(tmp_path):
+    states = StateFolder(tmp_path / "states")
+    task = Decay()
+    past = Past(task.evaluate({"x": 0.2}, Level(3), seed=1).curve, states)
+    states.save({"x": 0.2}, 3, lambda: {"level": np.array(99.0)})
+    assert task.evaluate({"x": 0.2}, Level(9), seed=1, past=past).value == min(whole_curve(0.2, 9, seed=1))
+
+
+def test_a_state_that_cannot_even_be_taken_costs_no_result(tmp_path, monkeypatch):
+    def no_memory(self):
+        raise MemoryError("no memory for a state")
+
+    monkeypatch.setattr(type(Decay().start({"x": 0.2}, 0)), "state", no_memory)
+    with pytest.warns(UserWarning, match="no state kept.*MemoryError: no memory for a state"):
+        evaluation = Decay().evaluate({"x": 0.2}, Level(3), seed=2, past=Past(Curve(), StateFolder(tmp_path / "s")))
+    assert (evaluation.error, evaluation.value) == (None, min(whole_curve(0.2, 3)))
 
 
 def test_states_are_needed_only_while_the_run_goes_on(tmp_path):
@@ -236,7 +277,8 @@ def test_one_state_a_configuration_is_kept_and_none_after_its_heavy_run(tmp_path
         trial = Trial(number, {"x": 0.2}, budget == 9, budget)
         evaluation = training.evaluate(trial, Level(budget))
         row = _row(trial, evaluation, training.done(trial.config))
-        training.note(row)
+        training.remember(row)
+        training.settle(row)
         names.append([path.name.rpartition("-")[2] for path in (tmp_path / "states").iterdir()])
     assert names == [["3.npz"], ["5.npz"], []]
 
@@ -247,7 +289,8 @@ def test_a_state_that_cannot_be_kept_is_warned_of_and_trained_again(tmp_path):
     light = Trial(0, {"x": 0.2}, False, 3)
     with pytest.warns(UserWarning, match="no state kept"):
         evaluation = training.evaluate(light, Level(3))
-    training.note(_row(light, evaluation, 0))
+    training.remember(_row(light, evaluation, 0))
+    training.settle(_row(light, evaluation, 0))
     heavy = training.evaluate(Trial(1, {"x": 0.2}, True, 9), Level(9))
     assert (heavy.iterations, heavy.value) == (6, min(whole_curve(0.2, 9, seed=0)))
 

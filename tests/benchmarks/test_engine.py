@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from baselines.protocol import Trial
-from benchmarks import engine
+from benchmarks import engine, killed
 from benchmarks.budget import Budget, Spent
 from benchmarks.engine import _longest, _mark_failed, run_all
 from benchmarks.experiment import Experiment
@@ -27,24 +27,37 @@ SECONDS = ("train_seconds", "method_seconds", "time")
 
 TASK = '''
 import os, signal, sys
+from baselines.random_search import RandomSearch
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.protocol import Evaluation
 
 class Fragile(Currin):
-    """Currin, but seed 1 is dishonest, seed 2 is killed and seed 4 crashes deep in a recursion."""
+    """Currin, but seed 1 is dishonest, seed 4 crashes deep in a recursion, and half of seed 5's box kills."""
 
     def evaluate(self, config, level, seed):
         if seed == 1:
             return Evaluation(0.0, level.iterations + 1)
-        if seed == 2:
-            print("last words", file=sys.stderr, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
         if seed == 4:
             self.innermost(90)
+        if seed == 5 and config["x1"] > 0.5:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().evaluate(config, level, seed)
 
     def innermost(self, depth):
         self.innermost(depth - 1) if depth else os.kill(os.getpid(), signal.SIGSEGV)
+
+class KilledSearch(RandomSearch):
+    """Seed 2 is killed when it is asked."""
+
+    def __init__(self, problem, seed):
+        super().__init__(problem, seed)
+        self.killed = seed == 2
+
+    def ask(self):
+        if self.killed:
+            print("last words", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().ask()
 
 class Variables(Currin):
     """Fails with the variables that tell a worker of its data."""
@@ -82,8 +95,8 @@ def tasks(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
 
-def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, threads=1):
-    method = Spec("random_search", "baselines.random_search.RandomSearch")
+def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, threads=1, search=None):
+    method = Spec("random_search", search or "baselines.random_search.RandomSearch")
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy), threads)
 
 
@@ -124,20 +137,49 @@ def test_a_worker_that_has_grown_too_large_takes_no_further_experiment(tmp_path,
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
-    experiments = [experiment(seed, "fragile_task.Fragile") for seed in range(4)]
+    search = "fragile_task.KilledSearch"
+    experiments = [experiment(seed, "fragile_task.Fragile", search=search) for seed in range(4)]
     log = Log()
     failures = run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log)
     assert {failure.experiment.seed for failure in failures} == {1, 2}
     assert sorted(index for index, failure in log.over.items() if failure is None) == [0, 3]
-    failed, killed = sorted(failures, key=lambda failure: failure.experiment.seed)
+    failed, dead = sorted(failures, key=lambda failure: failure.experiment.seed)
     assert failed.reason.startswith("ValueError: the task reports 6 iterations")
     assert failed.error_file == experiments[1].folder(tmp_path) / ERROR
     assert "Traceback" in failed.error_file.read_text()
-    assert "killed by signal 9" in killed.reason
-    assert "last words" in killed.error_file.read_text()
+    assert "killed by signal 9" in dead.reason
+    assert "last words" in dead.error_file.read_text()
     assert [read_run(each.folder(tmp_path))["status"] for each in experiments[1:3]] == ["failed", "failed"]
     assert [len(rows(experiments[index], tmp_path)) for index in (0, 3)] == [3, 3]
     assert not (experiments[0].folder(tmp_path) / OUTPUT).exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_trial_that_has_the_worker_killed_twice_fails_and_the_run_goes_on(tmp_path, tasks, jobs):
+    """As where memory runs out."""
+    experiments = [experiment(5, "fragile_task.Fragile", heavy=6), experiment(3, "fragile_task.Fragile")]
+    log = Log()
+    assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
+    table = rows(experiments[0], tmp_path)
+    deadly = [row["trial"] for row in table if row["config"]["x1"] > 0.5]
+    assert 0 < len(deadly) < len(table) == 6
+    assert log.begun.count(0) == 1 + 2 * len(deadly)
+    assert log.over == {0: None, 1: None}
+    failed = {row["trial"]: (row["error"], row["iterations"]) for row in table if row["status"] == "failed"}
+    reason = "MemoryError: the process was killed 2 times in this trial: out of memory?"
+    assert failed == dict.fromkeys(deadly, (reason, 5))
+    with TrialLog(experiments[0].folder(tmp_path)) as trials:
+        assert [row.trial for row in trials.rows] == list(range(6))
+    assert read_run(experiments[0].folder(tmp_path))["status"] == "finished"
+    assert not (experiments[0].folder(tmp_path) / killed.FILE).exists()
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", '{"trial": 4, "times": 7}'])
+def test_another_trial_was_not_killed_before(tmp_path, content):
+    if content is not None:
+        (tmp_path / killed.FILE).write_text(content)
+    assert killed.count(tmp_path, 3) == 0
+    assert [killed.note(tmp_path, 3), killed.note(tmp_path, 3), killed.count(tmp_path, 3)] == [1, 2, 2]
 
 
 def test_the_whole_report_of_a_crash_is_kept(tmp_path, tasks):
