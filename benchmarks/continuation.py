@@ -139,6 +139,7 @@ def record_of(curve: Curve, start: int) -> dict[str, Any]:
         "validation_errors": [_strict(error) for error in curve.validation_errors],
         "training_errors": [_strict(error) for error in curve.training_errors],
         "seconds": list(curve.seconds),
+        "processor_seconds": list(curve.processor_seconds),
     }
 
 
@@ -148,6 +149,7 @@ def curve_of(row: Row) -> Curve:
         tuple(_number(error) for error in row.curve["validation_errors"]),
         tuple(_number(error) for error in row.curve["training_errors"]),
         tuple(row.curve["seconds"]),
+        tuple(row.curve["processor_seconds"]),
     )
 
 

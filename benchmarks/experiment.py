@@ -300,7 +300,7 @@ class _Trials:
         level = _level(self.objective, trial)
         report = None if self.on_iteration is None else functools.partial(self.on_iteration, trial)
         start = self.training.done(trial.config)
-        started = time.perf_counter()
+        started, processor = time.perf_counter(), time.process_time()
         try:
             if killed.count(self.log.path.parent, trial.number) >= killed.TRIES:
                 raise MemoryError(f"the process was killed {killed.TRIES} times in this trial: out of memory?")
@@ -310,7 +310,7 @@ class _Trials:
             # What it consumed is unknown: it is charged all it was granted.
             evaluation = Evaluation(math.nan, self.training.cost(trial))
             value, error = math.nan, reason(raised)
-        seconds = time.perf_counter() - started
+        seconds, processor = time.perf_counter() - started, time.process_time() - processor
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:
             raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
@@ -331,6 +331,7 @@ class _Trials:
             time=0.0,
             truth=None if failed else self.objective.truth(trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
+            processor_seconds=processor,
         )
 
 

@@ -74,7 +74,10 @@ class Row:
     curve : dict or None
         What this trial added to its configuration's training curve, where the task has one:
         "start", the iterations trained before it, and the lists "validation_errors" and
-        "training_errors" (None where training diverged) and "seconds", an item an iteration.
+        "training_errors" (None where training diverged), "seconds" and "processor_seconds", an item
+        an iteration.
+    processor_seconds : float or None
+        Seconds of the processor in the evaluation, summed over threads.
     """
 
     trial: int
@@ -90,6 +93,7 @@ class Row:
     time: float
     truth: float | None
     curve: dict[str, Any] | None = None
+    processor_seconds: float | None = None
 
     @property
     def measurement(self) -> Measurement:
@@ -98,6 +102,7 @@ class Row:
 
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Row))
+OPTIONAL = tuple(field.name for field in dataclasses.fields(Row) if field.default is None)  # left out if None
 
 # The columns of `load` but for those of the configuration, which go before `value`.
 COLUMN_TYPES = {
@@ -120,6 +125,7 @@ COLUMN_TYPES = {
     "truth": "float64",
 }
 
+CURVE_LISTS = ("validation_errors", "training_errors", "seconds", "processor_seconds")
 CURVE_HEAD = ("task", "method", "seed", "hash", "data")
 CURVE_COLUMN_TYPES = {
     **{name: COLUMN_TYPES[name] for name in (*CURVE_HEAD, "trial")},
@@ -127,6 +133,7 @@ CURVE_COLUMN_TYPES = {
     "validation_error": "float64",
     "training_error": "float64",
     "seconds": "float64",
+    "processor_seconds": "float64",
 }
 
 
@@ -182,7 +189,7 @@ class TrialLog:
             If it could not be written in full (a full disk); it names the path and the trial. The
             log then still ends with a whole line.
         """
-        values = {name: value for name, value in vars(row).items() if name != "curve" or value is not None}
+        values = {name: value for name, value in vars(row).items() if name not in OPTIONAL or value is not None}
         line = (json.dumps(values, allow_nan=False) + "\n").encode()
         try:
             written = self._file.write(line)
@@ -296,9 +303,9 @@ def _parse(line: bytes, path: Path, number: int) -> Row:
     except ValueError as error:
         reason = f"is not JSON ({error})"
     else:
-        if isinstance(values, dict) and set(values) | {"curve"} == set(FIELDS):
+        if isinstance(values, dict) and set(values) | set(OPTIONAL) == set(FIELDS):
             return Row(**values)
-        reason = f"is no object with the fields {', '.join(FIELDS[:-1])}"
+        reason = f"is no object with the fields {', '.join(name for name in FIELDS if name not in OPTIONAL)}"
     raise CorruptRecord(f"{path}, line {number} {reason}: the file is damaged. Move its folder away to run it again")
 
 
@@ -315,8 +322,8 @@ def load(out: str | Path) -> pandas.DataFrame:
     DataFrame
         One row a trial, sorted by task, method, hash and seed, then in the order of the record.
         Columns: task, method, seed, hash, data (name of the data set used; missing if the task has
-        none), optimum (minimised; nan if unknown), then those of `Row` but for its curve
-        (`load_curves`), with `config` as one column config.<name> a parameter and None as nan.
+        none), optimum (minimised; nan if unknown), then those of `Row` that every row has,
+        with `config` as one column config.<name> a parameter and None as nan.
 
     Raises
     ------
@@ -350,7 +357,8 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
     DataFrame
         Columns: task, method, seed, hash, data, trial, one column config.<name> a parameter,
         iteration (from 1), validation_error and training_error (shares of wrong answers; nan where
-        training diverged), seconds (real ones of this iteration). Empty if no task had curves.
+        training diverged), seconds and processor_seconds (real ones of this iteration; those of the
+        processor are summed over threads). Empty if no task had curves.
 
     Raises
     ------
@@ -364,7 +372,7 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
         for row in trials:
             if row.curve is None:
                 continue
-            columns = (row.curve[name] for name in ("validation_errors", "training_errors", "seconds"))
+            columns = (row.curve[name] for name in CURVE_LISTS)
             for iteration, values in enumerate(zip(*columns, strict=True), start=row.curve["start"] + 1):
                 rows.append([*(head[name] for name in CURVE_HEAD), row.trial, iteration, *values])
                 configs.append(row.config)

@@ -137,14 +137,14 @@ class CurveTask(ABC):
             return Evaluation(math.nan, 0, f"training diverged before, in iteration {len(errors)}", Curve())
         if stop is not None:
             return Evaluation(level.measure(errors), 0, curve=Curve())
-        new: list[tuple[float, float, float]] = []
+        new: list[tuple[float, float, float, float]] = []
         failure = None
         try:
             training = self._continue(config, seed, past)
             while level.stop(errors) is None and failure is None:
-                started = time.perf_counter()
+                started, processor = time.perf_counter(), time.process_time()
                 result = training.advance()
-                new.append((*result, time.perf_counter() - started))
+                new.append((*result, time.perf_counter() - started, time.process_time() - processor))
                 errors.append(result.validation_error)
                 if on_iteration is not None:
                     on_iteration(len(errors), result.validation_error)

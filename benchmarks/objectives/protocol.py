@@ -15,12 +15,14 @@ from btao.training import Level
 class Curve:
     """A training curve, iteration by iteration: errors (shares of wrong answers, 0 to 1) and real seconds of each.
 
+    Those of the processor are summed over threads; with one thread other programs do not lengthen them.
     A last validation error of nan says that training diverged there.
     """
 
     validation_errors: tuple[float, ...] = ()
     training_errors: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
+    processor_seconds: tuple[float, ...] = ()
 
     def __add__(self, rest: Curve) -> Curve:
         """This curve, continued by another."""
@@ -28,6 +30,7 @@ class Curve:
             self.validation_errors + rest.validation_errors,
             self.training_errors + rest.training_errors,
             self.seconds + rest.seconds,
+            self.processor_seconds + rest.processor_seconds,
         )
 
 

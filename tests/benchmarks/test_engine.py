@@ -23,7 +23,7 @@ from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_
 from benchmarks.spec import Spec
 from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, TrainingProgress, spent_share
 
-SECONDS = ("train_seconds", "method_seconds", "time")
+SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 
 TASK = '''
 import os, signal, sys

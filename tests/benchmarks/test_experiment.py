@@ -27,7 +27,7 @@ from benchmarks.records import RunLocked, TrialLog, load, read_run
 from btao import Real, Space
 from btao.training import Level
 
-TIMES = ("train_seconds", "method_seconds", "time")
+TIMES = ("train_seconds", "method_seconds", "time", "processor_seconds")
 
 
 class Square:

@@ -57,7 +57,9 @@ def same(first, second):
 def without_seconds(evaluation):
     if evaluation.curve is None:
         return evaluation
-    return dataclasses.replace(evaluation, curve=dataclasses.replace(evaluation.curve, seconds=()))
+    return dataclasses.replace(
+        evaluation, curve=dataclasses.replace(evaluation.curve, seconds=(), processor_seconds=())
+    )
 
 
 def test_tasks_are_found():
