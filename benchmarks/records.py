@@ -284,6 +284,12 @@ def is_done(folder: Path) -> bool:
         return False
 
 
+def rows_of(folder: Path) -> list[Row]:
+    """The trials on record in the folder of a run, none if there is no such run; CorruptRecord if they are damaged."""
+    path = folder / TRIALS
+    return _read_rows(path)[0] if path.exists() else []
+
+
 def _read_rows(path: Path) -> tuple[list[Row], int]:
     """The rows of a log and the number of bytes they take; what follows them is a torn line."""
     content = path.read_bytes()

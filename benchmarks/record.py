@@ -1,0 +1,305 @@
+"""`python -m benchmarks.record`: train a design of configurations once, and keep the curves as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import options, table
+from benchmarks.command_line import Request, read
+from benchmarks.options import UsageError
+
+if TYPE_CHECKING:
+    from benchmarks.experiment import Experiment
+    from benchmarks.objectives.protocol import DataSource, Objective
+    from benchmarks.records import Row
+
+HELP = """\
+usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
+
+Trains a design of configurations (the centre and the corners of the space, then a scrambled Sobol
+sequence) to the full length of the heavy level, whatever its patience, and writes their curves to
+<out>/<task>-<data>-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
+from there. The same command again continues what is unfinished; several processes or machines that
+see the same folder share the work; a larger n extends the table.
+
+options (with their defaults)
+  task=NAME                   the task; +task=NAME is the same
+  n=512                       configurations, rounded up to a multiple of 8
+  seed=0                      of the design and of the training
+  scale=laptop                smoke, laptop or paper: the size of the task
+  task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
+  data=auto  data_dir=  jobs=1  threads=1  display=auto
+                              as `python -m benchmarks.run --help` says
+  out=results/tables          the folder of the table, and of <name>.parts, where its trials are logged
+  -h, --help                  this text
+"""
+
+PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
+REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
+FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say (those of the process by default); the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(arguments):
+        print(HELP)
+        return 0
+    command = shlex.join(["python", "-m", "benchmarks.record", *arguments])
+    try:
+        recording = plan(*_read(arguments))
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
+        failures = recording.run(command)
+    except KeyboardInterrupt:
+        print(f"stopped; {recording.gather()}. The same command continues: {command}", file=sys.stderr)
+        return 130
+    print(recording.gather())
+    for failure in failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _read(arguments: Sequence[str]) -> tuple[Request, int]:
+    """The request for the task, and n."""
+    own, rest = {"n": 512, "seed": 0}, []
+    for argument in arguments:
+        name, _, value = argument.lstrip("+").partition("=")
+        if name in own:
+            own[name] = int(value) if re.fullmatch(r"\d+", value) else value
+        elif name.partition(".")[0] in ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "-m"):
+            raise UsageError(f"{argument!r} has no effect on a table; --help lists the options")
+        else:
+            rest.append(argument)
+    n = options.count("n", own["n"], required=True)
+    if not any(argument.startswith("out=") for argument in rest):
+        rest.append("out=results/tables")
+    (request,) = read([*rest, f"seeds=[{own['seed']}]", "method=random_search"])
+    return request, -(-n // PART) * PART
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A table to be recorded.
+
+    Attributes
+    ----------
+    path : Path
+        The table's.
+    parts : list of Experiment
+        Each trains `PART` configurations.
+    parameters : mapping
+        Those of the task as it is replayed.
+    budgets : tuple of int
+        Iterations recorded; empty: every one.
+    """
+
+    path: Path
+    request: Request
+    objective: Objective
+    parts: list[Experiment]
+    parameters: Mapping[str, Any]
+    budgets: tuple[int, ...]
+
+    @property
+    def logs(self) -> Path:
+        """Where the parts are logged."""
+        return self.path.with_suffix(".parts")
+
+    def run(self, command: str) -> list[str]:
+        """Train what is not recorded yet; what failed, a line each. Parts that other processes work on are left out."""
+        from benchmarks.display import open_display
+        from benchmarks.engine import run_all
+        from benchmarks.summary import finished
+        from benchmarks.worker import Progress
+
+        recorded = self.recorded()
+        done = finished(self.parts, self.logs)
+        for index in range(len(self.parts)):
+            if recorded.issuperset(range(index * PART, (index + 1) * PART)):
+                done.setdefault(index, Progress(heavy=PART, share=1.0))
+        title = f"recording {len(self.parts) * PART} configurations: {self.path}"
+        jobs = self.request.jobs
+        with open_display(self.request.display, self.parts, done, jobs=jobs, title=title) as display:
+            failures = run_all(self.parts, self.logs, jobs=jobs, command=command, observer=display, skip=done)
+        return [failure.reason for failure in failures if not failure.reason.startswith("RunLocked")]
+
+    def recorded(self) -> set[int]:
+        """The configurations in the table, if it is there."""
+        if not self.path.exists():
+            return set()
+        return set(self._known().rows["configuration"])
+
+    def _known(self) -> table.Table:
+        known = table.load(self.path)
+        mine = self._head(())
+        if dataclasses.replace(known.head, made_by=()) != mine:
+            differing = [
+                f"{field.name} {getattr(known.head, field.name)} instead of {getattr(mine, field.name)}"
+                for field in dataclasses.fields(mine)
+                if field.name != "made_by" and getattr(known.head, field.name) != getattr(mine, field.name)
+            ]
+            raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
+        return known
+
+    def gather(self) -> str:
+        """Write the table of all that is recorded so far; what it holds, in words."""
+        import pandas
+
+        from benchmarks.records import read_run, rows_of
+
+        frames, made_by = [], []
+        if self.path.exists():
+            known = self._known()
+            frames.append(known.rows)
+            made_by += known.head.made_by
+        there = self.recorded()
+        for index, part in enumerate(self.parts):
+            folder = part.folder(self.logs)
+            curves = _curves(rows_of(folder), index * PART, self.budgets)
+            curves = [curve for curve in curves if curve["configuration"].iloc[0] not in there]
+            if curves:
+                run = read_run(folder)
+                made = {name: run[name] for name in ("versions", "git", "machine")}
+                made_by += [made] if made not in made_by else []
+            frames += curves
+        if not frames:
+            return "nothing is recorded yet"
+        rows = pandas.concat(frames, ignore_index=True).sort_values(["configuration", "iteration"], ignore_index=True)
+        result = table.Table(self.path.stem, self._head(tuple(made_by)), rows.astype(table.COLUMNS))
+        result.check(self.objective.space, self.objective.heavy.iterations)
+        result.save(self.path)
+        return f"{self.path} holds {rows['configuration'].nunique()} of {len(self.parts) * PART} configurations"
+
+    def _head(self, made_by: tuple[dict[str, Any], ...]) -> table.Head:
+        request, task = self.request, self.request.task
+        data = self.objective.data
+        return table.Head(
+            task["name"],
+            task["_target_"],
+            dict(self.parameters),
+            request.scale,
+            data,
+            request.seeds[0],
+            request.threads,
+            not self.budgets,
+            made_by,
+        )
+
+
+def plan(request: Request, n: int) -> Recording:
+    """What a request comes to.
+
+    Raises
+    ------
+    UsageError
+        A task that is not trained, a parameter that does not fit, data that cannot be found, or a
+        table in the folder that was recorded otherwise.
+    """
+    from benchmarks.budget import Budget
+    from benchmarks.experiment import Experiment
+    from benchmarks.objectives.curve import CurveTask
+    from benchmarks.spec import Spec
+
+    task = request.task
+    if not task.get("needs_data"):
+        raise UsageError(f"task {task['name']} trains nothing: there is nothing to record")
+    places = {"data": request.data, "data_dir": request.data_dir}
+    try:
+        spec = Spec(task["name"], task["_target_"], task["parameters"])
+        objective = spec.build(**places)
+        is_curve = isinstance(objective, CurveTask)
+        budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
+        full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))
+        path = request.out / f"{table_name(request, objective.data)}.parquet"
+        parts = []
+        for start in range(0, n, PART):
+            settings = {"start": start, "stop": start + PART, "budgets": budgets or (objective.heavy.iterations,)}
+            search = Spec("design", "benchmarks.design.DesignSearch", settings)
+            budget = Budget(heavy=PART)
+            parts.append(Experiment(full, search, request.seeds[0], budget, request.threads, objective.data, places))
+        parts[-1].build()
+        recording = Recording(path, request, objective, parts, task["parameters"], budgets)
+        recording.recorded()
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"task {task['name']}: {error}") from error
+    return recording
+
+
+def table_name(request: Request, data: DataSource) -> str:
+    """<task>-<data>-<scale>; the data with their number of training images where that is not the scale's."""
+    name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
+    scales = request.task["scales"][request.scale].get("parameters", {})
+    own = scales.get("n_train", request.task["parameters"]["n_train"])
+    asked = request.task["parameters"]["n_train"]
+    number = f"-{asked}" if asked != own else ""
+    return f"{request.task['name']}-{name}{number}-{request.scale}"
+
+
+def _budgets(light: int, heavy: int) -> tuple[int, ...]:
+    """The heavy number of iterations, those of the rungs below as in Hyperband, and the light one as the lowest."""
+    rungs = [heavy]
+    while heavy / REDUCTION ** len(rungs) >= light:
+        rungs.append(round(heavy / REDUCTION ** len(rungs)))
+    return (light, *sorted(rungs[: max(len(rungs) - 1, 1)]))
+
+
+def _curves(rows: Sequence[Row], start: int, budgets: tuple[int, ...]) -> list[Any]:
+    """A frame of rows of the table for each configuration whose training is recorded to its end."""
+    import numpy as np
+    import pandas
+
+    from benchmarks.continuation import curve_of
+
+    frames = []
+    trials = max(len(budgets), 1)
+    for number, first in enumerate(range(0, len(rows) - trials + 1, trials), start=start):
+        of_one = rows[first : first + trials]
+        if any(row.status != "ok" and not _diverged(row) for row in of_one):
+            continue  # nothing is known of a training that broke off
+        head = {"configuration": number} | {f"config.{name}": value for name, value in of_one[0].config.items()}
+        if not budgets:
+            curve = curve_of(of_one[0])
+            n = len(curve.seconds)
+            values = {
+                "iteration": range(1, n + 1),
+                "consumed": range(1, n + 1),
+                "validation_error": curve.validation_errors,
+                "training_error": curve.training_errors,
+                "seconds": pandas.Series(curve.seconds).cumsum(),
+                "processor_seconds": pandas.Series(curve.processor_seconds).cumsum(),
+            }
+        else:
+            # The first machine is trained for all later ones too, which remember it: see `SVM`.
+            light, *later = of_one
+            values = {
+                "iteration": budgets,
+                "consumed": [row.iterations for row in of_one],
+                "validation_error": [row.value for row in of_one],
+                "training_error": float("nan"),
+            }
+            for clock, name in (("seconds", "train_seconds"), ("processor_seconds", "processor_seconds")):
+                first = getattr(light, name)
+                seconds = [first, *(first + getattr(row, name) for row in later)]
+                values[clock] = np.maximum.accumulate(seconds)  # of equal machines the clock makes unequal ones
+        frames.append(pandas.DataFrame(head | values))
+    return frames
+
+
+def _diverged(row: Row) -> bool:
+    return row.curve is not None and row.curve["validation_errors"][-1:] == [None]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

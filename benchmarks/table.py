@@ -1,0 +1,215 @@
+"""A recorded table: training curves of a design of configurations, in one Parquet file.
+
+One row a configuration and iteration. Studies replay it instead of training (`source=table`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.objectives.protocol import DataSource
+from btao import Space
+
+if TYPE_CHECKING:
+    import pandas
+
+FOLDER = Path(__file__).resolve().parent.parent / "results" / "tables"
+KEY = b"btao"  # of the metadata in the file's schema
+
+# The columns but for those of the configuration, config.<name>, which follow the first.
+COLUMNS = {
+    "configuration": "int32",
+    "iteration": "int32",
+    "consumed": "int32",
+    "validation_error": "float64",
+    "training_error": "float64",
+    "seconds": "float64",
+    "processor_seconds": "float64",
+}
+
+
+class CorruptTable(ValueError):
+    """A file that is no table, or whose contents cannot have been recorded."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a table was made from and by.
+
+    Attributes
+    ----------
+    task : str
+        Its name in conf/task.
+    target : str
+        The class of the task.
+    parameters : mapping
+        Those of the task. Training went on to `heavy_iterations` whatever they say of stopping.
+    scale : str
+    data : DataSource
+    seed : int
+        Of the design and of the training.
+    threads : int
+    every_iteration : bool
+        Whether each iteration is recorded; otherwise certain numbers of iterations are, each trained from the start.
+    made_by : tuple of dict
+        Versions, commit and machine of every stretch of recording, see `benchmarks.provenance`.
+    """
+
+    task: str
+    target: str
+    parameters: Mapping[str, Any]
+    scale: str
+    data: DataSource
+    seed: int
+    threads: int
+    every_iteration: bool
+    made_by: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A recorded table.
+
+    Attributes
+    ----------
+    name : str
+        That of its file, without the suffix.
+    head : Head
+    rows : DataFrame
+        Sorted by configuration and iteration. Columns:
+
+        configuration : place in the design, from 0
+        config.<name> : its parameters
+        iteration : from 1
+        consumed : iterations really trained; fewer where a solver had converged
+        validation_error, training_error : shares of wrong answers, the second nan where it is not known;
+            a last validation error of nan says that training diverged
+        seconds, processor_seconds : from the start of training; the second are summed over threads
+    """
+
+    name: str
+    head: Head
+    rows: pandas.DataFrame
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parameters."""
+        return [column.removeprefix("config.") for column in self.rows if column.startswith("config.")]
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what a replay depends on: the task, the data and the rows."""
+        digest = hashlib.sha256()
+        head = dataclasses.asdict(self.head)
+        del head["made_by"]
+        digest.update(json.dumps(head, sort_keys=True).encode())
+        for column, values in self.rows.items():
+            digest.update(f"{column}\n".encode())
+            digest.update(
+                "\n".join(map(str, values)).encode() if values.dtype == object else np.ascontiguousarray(values).data
+            )
+        return digest.hexdigest()
+
+    def save(self, path: Path) -> None:
+        """Write the file as a whole; a reader sees the old or the new one."""
+        import pyarrow
+        from pyarrow import parquet
+
+        table = pyarrow.Table.from_pandas(self.rows, preserve_index=False)
+        head = json.dumps(dataclasses.asdict(self.head), sort_keys=True).encode()
+        table = table.replace_schema_metadata((table.schema.metadata or {}) | {KEY: head})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(".tmp")
+        try:
+            parquet.write_table(table, temporary, compression="zstd")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def check(self, space: Space, heavy_iterations: int) -> None:
+        """Refuse what cannot have been recorded of a task.
+
+        Parameters
+        ----------
+        space : Space
+        heavy_iterations : int
+
+        Raises
+        ------
+        CorruptTable
+            Naming the file and the first thing that is wrong: columns, configurations outside the space,
+            errors outside [0, 1], seconds that do not grow, curves that are not complete.
+        """
+        for wrong in self._faults(space, heavy_iterations):
+            raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
+
+    def _faults(self, space: Space, heavy_iterations: int):
+        rows = self.rows
+        expected = [*list(COLUMNS)[:1], *(f"config.{name}" for name in space.parameters), *list(COLUMNS)[1:]]
+        if list(rows) != expected:
+            yield f"its columns are {', '.join(rows)} instead of {', '.join(expected)}"
+            return
+        if rows.empty:
+            yield "it holds no configuration"
+            return
+        for number, curve in rows.groupby("configuration", sort=False):
+            where = f"configuration {number}"
+            configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
+            if len(configs) != 1:
+                yield f"{where} has {len(configs)} sets of parameters"
+                return
+            try:
+                space.validate(unprefixed(configs)[0])
+            except ValueError as error:
+                yield f"{where}: {error}"
+            errors = curve["validation_error"].to_numpy()
+            if np.isnan(errors[:-1]).any() or np.nanmin([*errors, 0.0]) < 0 or np.nanmax([*errors, 0.0]) > 1:
+                yield f"{where}: a validation error is not in [0, 1]"
+            for clock in ("seconds", "processor_seconds"):
+                seconds = curve[clock].to_numpy()
+                if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
+                    yield f"{where}: its {clock} do not grow from one iteration to the next"
+            iterations = curve["iteration"].to_numpy()
+            ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
+            if self.head.every_iteration:
+                ends = ends and np.array_equal(iterations, np.arange(1, len(iterations) + 1))
+            if not ends or (np.diff(iterations) <= 0).any():
+                yield f"{where}: its curve is not complete up to iteration {heavy_iterations}"
+
+
+def load(path: Path) -> Table:
+    """Read a table; `Table.check` tells whether it can be replayed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    CorruptTable
+        If it is no table.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    if not path.exists():
+        raise FileNotFoundError(f"there is no table {path}")
+    try:
+        table = parquet.read_table(path)
+        head = json.loads(table.schema.metadata[KEY])
+        head = Head(**head | {"data": DataSource(**head["data"]), "made_by": tuple(head["made_by"])})
+    except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
+        raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
+    return Table(path.stem, head, table.to_pandas())
+
+
+def unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
+    """The rows of columns config.<name> as configurations, with Python's own numbers."""
+    named = configs.rename(columns=lambda column: column.removeprefix("config."))
+    return named.to_dict("records")
