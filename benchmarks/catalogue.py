@@ -1,4 +1,4 @@
-"""What `conf/` holds: its tasks and methods by name, read without importing any of them."""
+"""What there is: the tasks and methods of `conf/` by name, read without importing any of them, and recorded tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import yaml
 
 from benchmarks.options import UsageError
 
-CONF = Path(__file__).resolve().parent.parent / "conf"
+ROOT = Path(__file__).resolve().parent.parent
+CONF = ROOT / "conf"
+TABLES = ROOT / "results" / "tables"
+SCALES = ("smoke", "laptop", "paper")  # in ascending order
 GROUPS = ("task", "method")
 REQUIRED = {"task": ("name", "description", "_target_", "scales"), "method": ("_target_",)}
 
@@ -50,3 +53,41 @@ def task_listing() -> str:
     names = choices("task")
     width = max(map(len, names), default=0)
     return "".join(f"  {name:{width}}  {document('task', name)['description']}\n" for name in names)
+
+
+def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:
+    """The recorded table of a task.
+
+    Parameters
+    ----------
+    task : str
+    scale : str, optional
+        None: the largest for which there is one.
+    name : str, optional
+        A table's name, or the path of a file.
+    folder : Path
+
+    Raises
+    ------
+    UsageError
+        If there is none, or more than one.
+    """
+    known = sorted(folder.glob(f"{task}-*.parquet"))
+    listing = ", ".join(path.stem for path in known) or "none"
+    if name is not None:
+        path = Path(name).expanduser() if name.endswith(".parquet") else folder / f"{name}.parquet"
+        if not path.is_file():
+            raise UsageError(f"table={name}: no file {path}; tables of task {task} there are: {listing}")
+        return path
+    of_scale = {each: [path for path in known if path.stem.endswith(f"-{each}")] for each in SCALES}
+    wanted = [scale] if scale is not None else [each for each in SCALES if of_scale[each]][-1:]
+    found = [path for each in wanted for path in of_scale[each]]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"source=table: choose one with table=NAME: {', '.join(path.stem for path in found)}")
+    at_scale = f" at scale={scale}" if scale is not None else ""
+    raise UsageError(
+        f"source=table: no table of task {task}{at_scale} in {folder} (there are: {listing}); "
+        f"record one with python -m benchmarks.record task={task}"
+    )

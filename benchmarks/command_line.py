@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import options
-from benchmarks.catalogue import CONF, GROUPS, choices, document, task_listing
+from benchmarks.catalogue import CONF, GROUPS, SCALES, choices, document, find_table, task_listing
 from benchmarks.options import UsageError, text, unknown
 
 SWEEP_FLAGS = ("-m", "--multirun")
@@ -32,6 +32,10 @@ class Request:
         conf/method/<name>.yaml with overrides, in the order they were asked for.
     budget : dict of str to number
         Limits named heavy, iterations and seconds: those given, or else those of the scale.
+    table : Path or None
+        The recorded table, if `source` is "table". The scale is then the table's.
+    given : dict
+        The parameters of the task that the command line itself gives.
     """
 
     task: dict[str, Any]
@@ -40,6 +44,9 @@ class Request:
     scale: str
     budget: dict[str, float]
     shared_init: bool
+    source: str
+    table: Path | None
+    given: dict[str, Any]
     data: str
     data_dir: str | None
     out: Path
@@ -137,7 +144,17 @@ def _request(overrides: list[str]) -> Request:
     }
     if config["out"] in (None, ""):
         raise UsageError(f"out={text(config['out'])}: give a folder, . for this one")
+    table = None
+    if chosen["source"] == "table":
+        table = find_table(
+            config["task"]["name"], chosen["scale"] if "scale" in defaults else None, _name(config["table"])
+        )
+        recorded_at = table.stem.rpartition("-")[2]
+        chosen["scale"] = recorded_at if recorded_at in SCALES else chosen["scale"]
+    elif config["table"] is not None:
+        raise UsageError(f"table={text(config['table'])} has no effect without source=table")
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]
+    parameters = "task.parameters."
     scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in defaults}
     return Request(
         task=task | {"parameters": task.get("parameters", {}) | scaled},
@@ -145,12 +162,18 @@ def _request(overrides: list[str]) -> Request:
         seeds=options.seeds(config["seeds"]),
         budget={name: limit for name, limit in budget.items() if limit is not None} or scale["budget"],
         shared_init=options.flag("shared_init", config["shared_init"]),
-        data_dir=None if config["data_dir"] is None else str(config["data_dir"]),
+        data_dir=_name(config["data_dir"]),
+        table=table,
+        given={key.removeprefix(parameters): values[key] for key in defaults if key.startswith(parameters)},
         out=Path(str(config["out"])).expanduser(),
         jobs=options.count("jobs", config["jobs"], required=True),
         threads=options.count("threads", config["threads"], required=True),
         **chosen,
     )
+
+
+def _name(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _check_names(overrides: list[str]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
 from benchmarks.provenance import provenance
 from benchmarks.reason import reason
 from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, write_run
+from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.spec import Spec
 from btao.training import Level
 
@@ -223,7 +224,7 @@ def run_experiment(
             objective.prepare()
             run["optimum"] = objective.optimum
             write_run(folder, run)
-            training = Continuation(objective, experiment.seed, folder)
+            training = training_of(objective, experiment.seed, folder)
             budgeted = BudgetedMethod(method, experiment.budget, training.cost)
             trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration)
             run["status"] = trials.run()
@@ -246,7 +247,7 @@ class _Trials:
 
     objective: Objective
     method: BudgetedMethod
-    training: Continuation
+    training: Continuation | ReplayedTraining
     log: TrialLog
     on_trial: Callable[[Row], None] | None
     on_iteration: Callable[[Trial, int, float], None] | None
@@ -326,13 +327,19 @@ class _Trials:
             status="failed" if failed else "ok",
             error=error,
             iterations=iterations,
-            train_seconds=seconds,
+            train_seconds=seconds if evaluation.seconds is None else evaluation.seconds,
             method_seconds=0.0,
             time=0.0,
             truth=None if failed else self.objective.truth(trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
-            processor_seconds=processor,
+            processor_seconds=processor if evaluation.seconds is None else None,
+            answer=evaluation.answer,
         )
+
+
+def training_of(objective: Objective, seed: int, folder: Path) -> Continuation | ReplayedTraining:
+    """What evaluates the trials of one run."""
+    return ReplayedTraining(objective) if isinstance(objective, Replay) else Continuation(objective, seed, folder)
 
 
 def _level(objective: Objective, trial: Trial) -> Level:

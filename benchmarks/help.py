@@ -25,6 +25,10 @@ options (with their defaults)
                                   with one or more, only those given
   shared_init=false             true: all model-based methods start from the same configurations
                                 for the same seed, for a paired comparison
+  source=live                   live trains; table replays recorded training (`benchmarks.record`), with
+                                its seconds, in milliseconds
+  table=                        the table, by its name in results/tables or its path, where there
+                                are several of the task at one scale; without scale=, the largest
   data=auto                     auto, mnist or cifar10: auto may fall back on a smaller real
                                 data set and says so, the other two fail instead
   data_dir=                     a folder with the data sets, looked into first

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 CHOICES = {
     "scale": ("smoke", "laptop", "paper"),
+    "source": ("live", "table"),
     "data": ("auto", "mnist", "cifar10"),
     "display": ("auto", "live", "plain"),
 }

@@ -66,6 +66,9 @@ def plan(request: Request) -> Plan:
         raise UsageError(f"out={request.out}: no folder can be made there ({error.strerror})") from error
     try:
         task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
+        if request.table is not None:
+            places = {"table": str(request.table)}
+            task = Spec(task.name, "benchmarks.replay.Replay", {"parameters": request.given} if request.given else {})
         data = task.build(**places).data
         methods, skipped = [], []
         for name, settings in request.methods.items():

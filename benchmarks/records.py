@@ -66,7 +66,8 @@ class Row:
     iterations : int
         Iterations consumed.
     train_seconds, method_seconds : float
-        Seconds in the evaluation, and in the method's ask and tell of this trial.
+        Seconds in the evaluation (recorded ones where a table is replayed), and in the method's ask and
+        tell of this trial.
     time : float
         `train_seconds` + `method_seconds` of this row and all before it.
     truth : float or None
@@ -78,6 +79,9 @@ class Row:
         an iteration.
     processor_seconds : float or None
         Seconds of the processor in the evaluation, summed over threads.
+    answer : dict or None
+        Of a replayed trial: the number of the recorded configuration that answered it
+        ("configuration"), and how far it is from `config` in the unit cube ("distance").
     """
 
     trial: int
@@ -94,6 +98,7 @@ class Row:
     truth: float | None
     curve: dict[str, Any] | None = None
     processor_seconds: float | None = None
+    answer: dict[str, Any] | None = None
 
     @property
     def measurement(self) -> Measurement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
@@ -40,13 +41,21 @@ class Evaluation:
 
     `value` is to be minimised (a maximisation task returns its negated value); `iterations` is
     what was really trained, and `curve` how that went, where the task has one. A run that diverged
-    gives nan and an `error`, with what it cost.
+    gives nan and an `error`, with what it cost. Where nothing is trained but a recording is read,
+    `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
+    ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
     """
 
     value: float
     iterations: int
     error: str | None = None
     curve: Curve | None = None
+    seconds: float | None = None
+    answer: dict[str, Any] | None = None
+
+    def answered(self, configuration: int, distance: float) -> Evaluation:
+        """This evaluation, with its `answer`."""
+        return dataclasses.replace(self, answer={"configuration": configuration, "distance": distance})
 
 
 @dataclass(frozen=True)

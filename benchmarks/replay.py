@@ -1,0 +1,240 @@
+"""A task that is answered from a recorded table: nothing is trained, and the clock is that of the recording."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines.protocol import SearchExhausted, Trial
+from benchmarks import table as tables
+from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
+from benchmarks.records import Row
+from benchmarks.spec import Spec
+from btao.training import Level
+
+# The parameters of a task that may differ from those it was recorded with: they decide how a curve is read.
+READING = (
+    *(f"{level}_{part}" for level in ("light", "heavy") for part in ("iterations", "patience", "tolerance")),
+    *("resume_training", "delta_bounds", "rho_bounds"),
+)
+
+
+class Replay:
+    """A recorded task.
+
+    Parameters
+    ----------
+    table : str or Path
+        The file.
+    parameters : mapping, optional
+        Parameters of the task that differ from those of the recording; see `READING`.
+
+    Attributes
+    ----------
+    optimum : float
+        The best heavy measurement in the table.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    CorruptTable
+        If it is no table, or cannot have been recorded.
+    ValueError
+        If the table was recorded with another value of a parameter, or ends before the heavy level does.
+    """
+
+    def __init__(self, table: str | Path, parameters: Mapping[str, Any] | None = None) -> None:
+        path = Path(table)
+        recorded, of_recording = _load(path, path.stat().st_mtime_ns if path.exists() else None)
+        head = recorded.head
+        for name, value in (parameters or {}).items():
+            if name not in READING and value != head.parameters.get(name, value):
+                raise ValueError(
+                    f"table {recorded.name} was recorded with {name}={head.parameters[name]}, not {value}: "
+                    "leave it out, or record another table"
+                )
+        task: Objective = Spec(head.task, head.target, dict(head.parameters) | dict(parameters or {})).build()
+        if task.heavy.iterations > of_recording.heavy.iterations:
+            raise ValueError(
+                f"heavy_iterations must be at most {of_recording.heavy.iterations}, where table {recorded.name} ends, "
+                f"got {task.heavy.iterations}"
+            )
+        self.space, self.levels = task.space, task.levels
+        self.light, self.heavy = task.light, task.heavy
+        self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
+        self.resume_training = getattr(task, "resume_training", False)
+        self.data = DataSource(
+            f"{head.data.name} (table {recorded.name})", recorded.sha256, head.data.n_train, head.data.n_validation
+        )
+        self._every_iteration = head.every_iteration
+        # With one thread, the processor's seconds are those of an idle machine.
+        clock = "processor_seconds" if head.threads == 1 else "seconds"
+        self._curves = [
+            _Curve(
+                curve["iteration"].tolist(),
+                curve["consumed"].tolist(),
+                curve["validation_error"].tolist(),
+                [0.0, *curve[clock]],
+            )
+            for _, curve in recorded.rows.groupby("configuration", sort=True)
+        ]
+        firsts = recorded.rows.drop_duplicates("configuration").sort_values("configuration")
+        self.numbers: list[int] = firsts["configuration"].tolist()
+        configs = tables.unprefixed(firsts[[f"config.{name}" for name in recorded.names]])
+        self.points = np.array([self.space.to_unit(config) for config in configs])
+
+    @functools.cached_property
+    def optimum(self) -> float:
+        """The best heavy measurement in the table."""
+        values = [self.read(index, self.heavy, 0).value for index in range(len(self.points))]
+        return min((value for value in values if not math.isnan(value)), default=math.nan)
+
+    def prepare(self) -> None:
+        """Find the best value."""
+        self.optimum  # noqa: B018
+
+    def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
+        """What the nearest recorded configuration did, from the start; `seed` changes nothing."""
+        point = self.space.to_unit(self.space.validate(config))
+        return self.read(int(np.argmin(((self.points - point) ** 2).sum(1))), level, 0)
+
+    def truth(self, config: dict[str, Any]) -> None:
+        """Not known."""
+        return None
+
+    def read(self, index: int, level: Level, done: int, light_known: bool = False) -> Evaluation:
+        """What a live run would have measured and consumed.
+
+        Parameters
+        ----------
+        index : int
+            Of the recorded configuration in `points`.
+        level : Level
+        done : int
+            Iterations that were trained and paid for before.
+        light_known : bool
+            Whether its light run was made before, by a task that cannot continue but remembers that.
+
+        Raises
+        ------
+        ValueError
+            If the table knows nothing of so few iterations.
+        """
+        curve = self._curves[index]
+        if self._every_iteration:
+            return curve.followed(level, done)
+        return curve.looked_up(level.iterations, self.light.iterations if light_known else 0)
+
+
+@functools.lru_cache(4)
+def _load(path: Path, changed: int | None) -> tuple[tables.Table, Objective]:
+    """A sound table, and the task as it was recorded; read again when the file has changed."""
+    recorded = tables.load(path)
+    head = recorded.head
+    task = Spec(head.task, head.target, head.parameters).build()
+    recorded.check(task.space, task.heavy.iterations)
+    return recorded, task
+
+
+class _Curve:
+    """A recorded curve; `seconds` begins with a zero."""
+
+    def __init__(self, iterations: list[int], consumed: list[int], errors: list[float], seconds: list[float]) -> None:
+        self.iterations, self.consumed, self.errors, self.seconds = iterations, consumed, errors, seconds
+
+    def followed(self, level: Level, done: int) -> Evaluation:
+        """As `CurveTask.evaluate` trains it, on from `done` iterations."""
+        stop = level.stop(self.errors) or len(self.errors)
+        seen = self.errors[:stop]
+        if math.isnan(seen[-1]):
+            trained = max(stop - done, 0)
+            before = "" if trained else " before,"
+            return self._answer(math.nan, trained, done, f"training diverged{before} in iteration {stop}")
+        return self._answer(level.measure(seen), max(stop - done, 0), done)
+
+    def _answer(self, value: float, trained: int, done: int, error: str | None = None) -> Evaluation:
+        seconds = self.seconds[done + trained] - self.seconds[done] if trained else 0.0
+        return Evaluation(value, trained, error, seconds=seconds)
+
+    def looked_up(self, granted: int, known: int) -> Evaluation:
+        """As `SVM.evaluate` trains it, with the machine of `known` iterations, if any, remembered."""
+        place = int(np.searchsorted(self.iterations, granted, side="right"))
+        if place == 0:
+            raise ValueError(f"the table knows nothing of fewer than {self.iterations[0]} iterations, got {granted}")
+        paid = self.seconds[int(np.searchsorted(self.iterations, known, side="right"))]
+        return Evaluation(
+            self.errors[place - 1], self.consumed[place - 1], seconds=max(self.seconds[place] - paid, 0.0)
+        )
+
+
+class ReplayedTraining:
+    """Answers the trials of one run, each by the nearest recorded configuration not yet seen at its budget.
+
+    The counterpart of `benchmarks.continuation.Continuation`. Of equally near ones the first is taken.
+    """
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
+        self._trained: dict[int, int] = {}  # iterations by configuration
+        self._found: tuple[Trial, int, float] | None = None
+
+    def _nearest(self, trial: Trial) -> tuple[int, float]:
+        """The place of the answer, and its distance in the unit cube."""
+        if self._found is None or self._found[0] is not trial:
+            replay = self._replay
+            squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
+            squares = squares + self._seen.get(trial.budget, 0.0)
+            index = int(squares.argmin())
+            if math.isinf(squares[index]):
+                raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
+            self._found = trial, index, math.sqrt(squares[index])
+        return self._found[1:]
+
+    def cost(self, trial: Trial) -> int:
+        """The most iterations that a trial can consume.
+
+        Raises
+        ------
+        SearchExhausted
+            If every recorded configuration was seen at its budget.
+        """
+        index, _ = self._nearest(trial)
+        return max(trial.budget - self._done(index), 0)
+
+    def evaluate(
+        self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
+    ) -> Evaluation:
+        """What the table says; there is no progress to report."""
+        index, distance = self._nearest(trial)
+        return self._replay.read(index, level, self._done(index), light_known=index in self._trained).answered(
+            self._replay.numbers[index], distance
+        )
+
+    def done(self, config: dict[str, Any]) -> int:
+        """Nothing is trained, and no curve recorded."""
+        return 0
+
+    def remember(self, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        if row.answer is None:
+            return  # the table had none
+        index = self._replay.numbers.index(row.answer["configuration"])
+        seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
+        seen[index] = math.inf
+        self._trained[index] = self._done(index) + row.iterations
+
+    def settle(self, row: Row) -> None:
+        """There are no states."""
+
+    def close(self) -> None:
+        """There are no states."""
+
+    def _done(self, index: int) -> int:
+        return self._trained.get(index, 0) if self._replay.resume_training else 0
