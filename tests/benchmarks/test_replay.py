@@ -1,0 +1,277 @@
+"""Replay: a table answers exactly as the training that it recorded would have."""
+
+import dataclasses
+import math
+from typing import ClassVar
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baselines.protocol import SearchExhausted, Trial
+from benchmarks import table as tables
+from benchmarks.budget import Budget
+from benchmarks.continuation import Continuation
+from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.objectives.curve import CurveTask, Iteration
+from benchmarks.objectives.protocol import DataSource
+from benchmarks.records import Row, load, rows_of
+from benchmarks.replay import Replay, ReplayedTraining
+from benchmarks.spec import Spec
+from btao import Integer, Real, Space
+from btao.training import Level
+
+HEAVY = 6
+DATA = DataSource("numbers", "0" * 64, 100, 50)
+CONFIGS = [{"x": 0.0, "k": 1}, {"x": 0.5, "k": 3}, {"x": 1.0, "k": 5}, {"x": 0.25, "k": 2}]
+
+
+class Scripted(CurveTask):
+    """Trains along given curves, by configuration; `delta_bounds` is there to have a parameter of no effect here."""
+
+    space = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
+    rho_bounds, data, optimum = (0.0, 1.0), DATA, None
+    curves: ClassVar[list] = []
+
+    def __init__(
+        self,
+        light_patience: int | None = 2,
+        light_tolerance: float = 0.1,
+        heavy_patience: int | None = 3,
+        heavy_iterations: int = HEAVY,
+        resume_training: bool = True,
+        width: int = 1,
+        delta_bounds: tuple[float, float] = (-1.0, 0.0),
+    ):
+        self.light = Level(2, light_patience, light_tolerance)
+        self.heavy = Level(heavy_iterations, heavy_patience)
+        self.resume_training, self.width, self.delta_bounds = resume_training, width, delta_bounds
+
+    def prepare(self):
+        pass
+
+    def start(self, config, seed):
+        return ScriptedTraining(self.curves[CONFIGS.index(config)])
+
+
+class ScriptedTraining:
+    def __init__(self, curve):
+        self.curve, self.done = curve, 0
+
+    def advance(self):
+        self.done += 1
+        return Iteration(self.curve[self.done - 1], 0.5)
+
+    def state(self):
+        return {"done": np.array(self.done)}
+
+    def restore(self, state):
+        self.done = int(state["done"])
+
+
+def table_of(curves, path, clock=1.0, **head):
+    """A table of the curves; iteration i of configuration c ends c + i * clock processor seconds after the start."""
+    rows = [
+        {
+            "configuration": 10 * c,
+            **{f"config.{name}": value for name, value in CONFIGS[c].items()},
+            "iteration": i,
+            "consumed": i,
+            "validation_error": error,
+            "training_error": 0.5,
+            "seconds": 100.0 * i,
+            "processor_seconds": c + i * clock,
+        }
+        for c, curve in enumerate(curves)
+        for i, error in enumerate(curve, start=1)
+    ]
+    values = {
+        "task": "scripted",
+        "target": f"{__name__}:Scripted",
+        "parameters": {"heavy_iterations": HEAVY, "width": 1},
+    }
+    values |= {"scale": "smoke", "data": DATA, "seed": 0, "threads": 1, "every_iteration": True, "made_by": ()}
+    result = tables.Table(path.stem, tables.Head(**values | head), pandas.DataFrame(rows).astype(tables.COLUMNS))
+    result.save(path)
+    return path
+
+
+def until_nan(curve):
+    """Training ends where it diverges."""
+    for index, value in enumerate(curve, start=1):
+        if math.isnan(value):
+            return curve[:index]
+    return curve
+
+
+def as_row(trial, evaluation, start=0):
+    value = None if math.isnan(evaluation.value) else evaluation.value
+    fixed = (trial.number, trial.heavy, trial.budget, trial.config, value, "ok", evaluation.error)
+    curve = None
+    if evaluation.curve is not None:
+        lists = ("validation_errors", "training_errors", "seconds", "processor_seconds")
+        curve = {"start": start} | {name: list(getattr(evaluation.curve, name)) for name in lists}
+    return Row(*fixed, evaluation.iterations, 0.0, 0.0, 0.0, None, curve, None, evaluation.answer)
+
+
+error = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, math.nan])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.lists(error, min_size=HEAVY, max_size=HEAVY).map(until_nan), min_size=4, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, HEAVY)), max_size=12, unique=True),
+    st.booleans(),
+    st.sampled_from([None, 1, 3]),
+)
+def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(tmp_path_factory, curves, script, resumes, patience):
+    """Where proposals are recorded configurations; each at a budget once."""
+    folder = tmp_path_factory.mktemp("replay")
+    path = table_of(curves, folder / "t.parquet")
+    given_ = {"resume_training": resumes, "heavy_patience": patience, "light_patience": patience and 1}
+    Scripted.curves = curves
+    live_task, replay = Scripted(**given_), Replay(path, given_)
+    live, replayed = Continuation(live_task, 0, folder), ReplayedTraining(replay)
+    for number, (c, budget) in enumerate(script):
+        trial = Trial(number, CONFIGS[c], budget == HEAVY, budget)
+        level = live_task.heavy if trial.heavy else dataclasses.replace(live_task.light, iterations=budget)
+        assert replayed.cost(trial) == live.cost(trial)
+        done = live.done(trial.config)
+        expected, found = live.evaluate(trial, level), replayed.evaluate(trial, level)
+        assert (found.iterations, found.error) == (expected.iterations, expected.error)
+        assert found.value == expected.value or (math.isnan(found.value) and math.isnan(expected.value))
+        assert found.answer == {"configuration": 10 * c, "distance": 0.0}
+        clock = [0.0, *(c + float(i) for i in range(1, HEAVY + 1))]
+        start = done if resumes else 0
+        assert found.seconds == (clock[start + found.iterations] - clock[start] if found.iterations else 0.0)
+        live.remember(as_row(trial, expected, done))
+        replayed.remember(as_row(trial, found))
+
+
+FLAT = [[0.5, 0.4, 0.3, 0.25, 0.2, 0.1], [0.6] * 6, [0.7, 0.3, 0.3, 0.3, 0.3, 0.05], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]]
+
+
+def test_the_nearest_configuration_answers_that_was_not_seen_at_the_budget(tmp_path):
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    asked = {"x": 0.5, "k": 3}
+    answers = []
+    for number in range(4):
+        trial = Trial(number, asked, True, HEAVY)
+        evaluation = replayed.evaluate(trial, Level(HEAVY))
+        answers.append((evaluation.answer["configuration"], round(evaluation.answer["distance"], 6)))
+        replayed.remember(as_row(trial, evaluation))
+    # In the unit cube the k of 1, ..., 5 are at 0.1, 0.3, ..., 0.9.
+    expected = [(10, 0.0), (30, math.hypot(0.25, 0.2)), (0, math.hypot(0.5, 0.4)), (20, math.hypot(0.5, 0.4))]
+    assert answers == [(number, round(distance, 6)) for number, distance in expected]
+    with pytest.raises(SearchExhausted, match="every recorded configuration was seen at 6 iterations"):
+        replayed.cost(Trial(4, asked, True, HEAVY))
+    assert replayed.evaluate(Trial(5, asked, False, 2), Level(2)).answer["configuration"] == 10  # another budget
+
+
+def test_regret_is_against_the_best_heavy_measurement(tmp_path):
+    """Not against the best error in the table: training stops before 0.05."""
+    replay = Replay(table_of(FLAT, tmp_path / "t.parquet"))
+    assert replay.optimum == 0.1
+    assert Replay(tmp_path / "t.parquet", {"heavy_patience": None}).optimum == 0.05
+    assert replay.evaluate({"x": 0.9, "k": 5}, replay.heavy, seed=0).value == 0.3
+
+
+def experiment(path, seed=3, heavy=3, **parameters):
+    task = Spec("scripted", "benchmarks.replay.Replay", {"parameters": parameters} if parameters else {})
+    method = Spec("random_search", "baselines.random_search.RandomSearch")
+    return Experiment(
+        task, method, seed, Budget(heavy=heavy), data=Replay(path).data, data_arguments={"table": str(path)}
+    )
+
+
+def test_a_run_keeps_the_recorded_seconds_and_continues_where_it_was_cut(tmp_path):
+    path = table_of(FLAT, tmp_path / "t.parquet")
+    each = experiment(path)
+    assert run_experiment(each, tmp_path / "whole", command="test") == "finished"
+    rows = rows_of(each.folder(tmp_path / "whole"))
+    assert len({row.answer["configuration"] for row in rows}) == 3
+    for row in rows:
+        assert row.train_seconds == row.answer["configuration"] / 10 + row.iterations
+        assert (row.curve, row.processor_seconds) == (None, None)
+    frame = load(tmp_path / "whole")
+    assert set(frame["optimum"]) == {0.1}
+    folder = each.folder(tmp_path / "cut")
+    folder.mkdir(parents=True)
+    lines = (each.folder(tmp_path / "whole") / "trials.jsonl").read_text().splitlines(keepends=True)
+    (folder / "trials.jsonl").write_text("".join(lines[:2]))
+    run_experiment(each, tmp_path / "cut", command="test")
+    seconds = ["method_seconds", "time"]
+    assert load(tmp_path / "cut").drop(columns=seconds).equals(frame.drop(columns=seconds))
+
+
+def test_a_run_ends_when_the_table_does(tmp_path):
+    each = experiment(table_of(FLAT, tmp_path / "t.parquet"), heavy=9)
+    assert run_experiment(each, tmp_path, command="test") == "exhausted"
+    assert len(load(tmp_path)) == 4
+
+
+def test_other_contents_are_another_experiment(tmp_path):
+    first = experiment(table_of(FLAT, tmp_path / "t.parquet"))
+    same = experiment(table_of(FLAT, tmp_path / "t.parquet", made_by=({"machine": "another"},)))
+    other = experiment(table_of([*FLAT[:3], [0.9] * 6], tmp_path / "t.parquet"))
+    assert first.hash == same.hash != other.hash
+
+
+def test_several_threads_are_timed_by_the_wall_clock(tmp_path):
+    replay = Replay(table_of(FLAT, tmp_path / "t.parquet", threads=2))
+    assert replay.evaluate(CONFIGS[0], Level(2), seed=0).seconds == 200.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"width": 2}, "table t was recorded with width=1, not 2: leave it out"),
+        ({"heavy_iterations": 7}, "heavy_iterations must be at most 6, where table t ends, got 7"),
+        ({"breadth": 2}, "scripted has no parameter 'breadth'"),
+        ({"width": 1, "heavy_iterations": 4}, None),
+    ],
+)
+def test_only_how_a_curve_is_read_can_be_changed(tmp_path, parameters, message):
+    path = table_of(FLAT, tmp_path / "t.parquet")
+    if message is None:
+        assert Replay(path, parameters).heavy.iterations == 4
+    else:
+        with pytest.raises(ValueError, match=message):
+            Replay(path, parameters)
+
+
+def sparse(tmp_path):
+    """A table of a task that is trained from the start for every number of iterations; one solver converged at 40."""
+    path = table_of(FLAT, tmp_path / "t.parquet")
+    rows = [
+        {"configuration": c, "config.C": C, "config.gamma": 1.0, "iteration": i, "consumed": min(i, most)}
+        | {"validation_error": 0.5 / i, "training_error": math.nan, "seconds": 0.0 + i, "processor_seconds": 0.1 * i}
+        for c, (C, most) in enumerate([(1.0, 500), (8.0, 40)])
+        for i in (50, 167, 500)
+    ]
+    head = dataclasses.replace(
+        tables.load(path).head, target="benchmarks.objectives.svm.SVM", parameters={}, every_iteration=False
+    )
+    tables.Table("t", head, pandas.DataFrame(rows).astype(tables.COLUMNS)).save(path)
+    return ReplayedTraining(Replay(path))
+
+
+def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known_light_run_twice(tmp_path):
+    replayed = sparse(tmp_path)
+    found = []
+    for number, (C, budget) in enumerate([(1.0, 50), (1.0, 500), (1.0, 167), (8.0, 500), (8.0, 50)]):
+        trial = Trial(number, {"C": C, "gamma": 1.0}, budget == 500, budget)
+        evaluation = replayed.evaluate(trial, Level(budget))
+        replayed.remember(as_row(trial, evaluation))
+        found.append((evaluation.value, evaluation.iterations, round(evaluation.seconds, 9)))
+    assert found == [(0.01, 50, 5.0), (0.001, 500, 45.0), (0.5 / 167, 167, 11.7), (0.001, 40, 50.0), (0.01, 40, 0.0)]
+
+
+def test_between_recorded_numbers_of_iterations_the_smaller_answers(tmp_path):
+    replayed = sparse(tmp_path)
+    trial = Trial(0, {"C": 1.0, "gamma": 1.0}, False, 499)
+    assert replayed.evaluate(trial, Level(499)).value == 0.5 / 167
+    with pytest.raises(ValueError, match="knows nothing of fewer than 50 iterations, got 49"):
+        replayed.evaluate(Trial(1, {"C": 1.0, "gamma": 1.0}, False, 49), Level(49))
