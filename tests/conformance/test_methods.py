@@ -63,13 +63,29 @@ def resolve(name):
     return pkgutil.resolve_name(METHODS[name]["_target_"]), parameters
 
 
-# Methods that take seconds for a proposal go on for a few trials beyond their start, and no more.
-SHORT = {"smac_gp": 8}
+# A short start, so that the runs here reach the models, and so do the first halves of those that are cut.
+EARLY = {
+    "tpe": {"n_startup_jobs": 5},
+    "gp_bo": {"n_init": 3},
+    "smac": {"n_init": 2},
+    "smac_gp": {"n_init": 2, "retrain_after": 4},
+    "btao": {"n_init": 2},
+    "btao_paper": {"n_init": 2},
+    "optuna_tpe": {"n_startup_trials": 5},
+    "optuna_gp": {"n_startup_trials": 5},
+    "mf_gp": {"n_init": 1, "light_per_heavy_max": 2, "num_restarts": 1, "raw_samples": 8},
+    "bohb": {"random_fraction": 0.0, "num_samples": 8},
+}
+
+# Methods that are slow at proposing go on for a few trials beyond their start, and no more.
+SHORT = {"smac": 6, "smac_gp": 6, "mf_gp": 8}
+# Those whose model waits for many results of one budget go on for longer, by this factor.
+LONG = {"bohb": 2}
 
 
 def length(name, n):
     """The number of trials to make where any method can make `n`."""
-    return min(n, SHORT.get(name, n))
+    return min(n * LONG.get(name, 1), SHORT.get(name, math.inf))
 
 
 CASES = [(name, problem) for name in METHODS for problem in PROBLEMS if problem != "finite"]
@@ -90,9 +106,15 @@ def leave_out_what_does_not_fit(request):
         pytest.skip(str(reason))
 
 
+def early(name):
+    """The parameters of a method, with a short start."""
+    return resolve(name)[1] | EARLY.get(name, {})
+
+
 def make(name, problem, seed=0, **changes):
-    cls, parameters = resolve(name)
-    return cls(problem=dataclasses.replace(PROBLEMS[problem], **changes), seed=seed, **parameters)
+    # A shared start leaves no room for a start of the method's own.
+    parameters = resolve(name)[1] if "initial" in changes else early(name)
+    return resolve(name)[0](problem=dataclasses.replace(PROBLEMS[problem], **changes), seed=seed, **parameters)
 
 
 def measure(problem, trial):
@@ -116,6 +138,25 @@ def run(name, problem, seed=0, n=20):
 
 def test_methods_are_found():
     assert "random_search" in METHODS
+
+
+@every_method
+def test_the_first_half_of_a_run_reaches_the_model(name, problem):
+    """Other measurements, other new configurations: else the tests here would see the start alone."""
+    if not resolve(name)[0].capabilities.model_based:
+        pytest.skip(f"{name} has no model")
+
+    def opposite(trial):
+        return Measurement(-measure(problem, trial).value)
+
+    method, half = make(name, problem), length(name, 20) // 2
+    other = [step(method, opposite).config for _ in range(half)]
+    assert distinct(other) != distinct(trial.config for trial in run(name, problem)[:half])
+
+
+def distinct(configs):
+    """Configurations by their first appearance: which of them are promoted does not show."""
+    return list({json.dumps(config, sort_keys=True): config for config in configs}.values())
 
 
 @every_method
@@ -218,7 +259,7 @@ def test_trials_may_be_told_in_any_order(name, problem):
         pending.append(method.ask())
     except RuntimeError as reason:
         pytest.skip(f"one pending trial at a time: {reason}")
-    for _ in range(8):
+    for _ in range(length(name, 8)):
         trial = pending.pop()
         method.tell(trial, measure(problem, trial))
         pending.insert(0, method.ask())
@@ -245,10 +286,10 @@ def test_global_randomness_is_neither_used_nor_changed(name, problem):
     random.seed(99)
     np.random.seed(99)  # noqa: NPY002
     states = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
-    method = make(name, problem)
-    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(8))
+    method, n = make(name, problem), length(name, 12)
+    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(n))
     assert (random.getstate(), np.random.get_state()[1].tolist()) == states  # noqa: NPY002
-    assert trials == run(name, problem)[:8]
+    assert trials == run(name, problem)[:n]
 
 
 @each_method
@@ -290,16 +331,13 @@ def _row(trial, value):
     return Row(trial.number, trial.heavy, trial.budget, trial.config, value, "ok", None, trial.budget, 0, 0, 0, None)
 
 
-def _experiment(name, seed=0):
-    """The method on Currin, whose light values are below many heavy ones."""
-    task = Spec("currin", "benchmarks.objectives.currin.Currin")
-    target, parameters = METHODS[name]["_target_"], resolve(name)[1]
-    return Experiment(task, Spec(name, target, parameters), seed, Budget(heavy=4))
-
-
 @each_method
 def test_a_run_that_was_cut_off_ends_with_the_same_table_and_its_incumbent_is_heavy(name, tmp_path):
-    experiment = _experiment(name)
+    """The method on Currin, whose light values are below many heavy ones; the cut is where the model is used."""
+    n_heavy = 12
+    task = Spec("currin", "benchmarks.objectives.currin.Currin")
+    method = Spec(name, METHODS[name]["_target_"], early(name))
+    experiment = Experiment(task, method, seed=0, budget=Budget(heavy=n_heavy))
     run_experiment(experiment, tmp_path / "whole", command="test")
     with TrialLog(experiment.folder(tmp_path / "whole")) as log:
         rows = log.rows
@@ -310,7 +348,7 @@ def test_a_run_that_was_cut_off_ends_with_the_same_table_and_its_incumbent_is_he
     seconds = ["train_seconds", "method_seconds", "time"]
     frame = load(tmp_path / "whole")
     assert load(tmp_path / "cut").drop(columns=seconds).equals(frame.drop(columns=seconds))
-    assert frame["heavy"].sum() == 4
+    assert frame["heavy"].sum() == n_heavy
     assert incumbents(frame)["value"].iloc[-1] == min(row.value for row in rows if row.heavy)
 
 
