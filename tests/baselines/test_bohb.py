@@ -8,6 +8,7 @@ import pytest
 from baselines.bohb import BOHB
 from baselines.initial_design import initial_design
 from baselines.protocol import Measurement, Problem
+from baselines.quarantine import NoProposal
 from btao import Categorical, Integer, Real, Space
 
 pytest.importorskip("hpbandster")
@@ -45,6 +46,23 @@ def test_the_random_fraction_reaches_the_library():
     pairs = [(step(never, PLANE).config, step(always, PLANE).config) for _ in range(14)]
     assert [a == b for a, b in pairs[:3]] == [True] * 3
     assert all(a != b for a, b in pairs[8:])
+
+
+def test_a_model_that_hangs_is_no_reason_for_a_random_configuration():
+    """hpbandster catches whatever its model raises, and samples at random then."""
+    method = BOHB(Problem(PLANE, 9), seed=0, random_fraction=0.0)
+    for _ in range(10):
+        step(method, PLANE)
+
+    def hang(_):
+        while True:
+            pass
+
+    (model,) = method._optimizer.config_generator.kde_models.values()
+    model["good"].pdf = hang
+    method._quarantine._patience = 0.2
+    with pytest.raises(NoProposal, match=r"hpbandster did not answer within 0\.2 seconds, .* in hang"):
+        method.ask()
 
 
 @pytest.mark.parametrize("space", [PLANE, MIXED], ids=["plane", "mixed"])

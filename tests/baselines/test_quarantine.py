@@ -251,6 +251,22 @@ def test_a_library_that_catches_every_exception_is_broken_off_all_the_same():
     assert [type(error) for error in caught] == [NoProposal]
 
 
+def test_a_library_that_catches_every_exception_and_answers_is_broken_off_at_the_end_of_the_block():
+    before, filters, handler = states(), warnings.filters[:], signal.getsignal(signal.SIGALRM)
+    with pytest.raises(NoProposal, match="dawdler did not answer"), Quarantine("dawdler", 0, patience=0.1):
+        with contextlib.suppress(NoProposal):
+            busy()
+    assert (states(), warnings.filters, signal.getsignal(signal.SIGALRM)) == (before, filters, handler)
+
+
+def test_an_error_of_a_library_that_was_broken_off_is_its_own():
+    with pytest.raises(KeyError, match="its own words"), Quarantine("dawdler", 0, patience=0.1):
+        try:
+            busy()
+        except NoProposal as error:
+            raise KeyError("its own words") from error
+
+
 def test_a_library_that_answers_in_time_is_left_alone_afterwards():
     with Quarantine("library", 0, patience=0.05):
         pass
