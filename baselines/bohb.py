@@ -24,7 +24,7 @@ class BOHB(Brackets):
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: from the
-        light budget of the task on, as `Brackets` says.
+        light level of the task on, as `Brackets` says.
     min_points_in_model : int, optional
         Results at a budget before it is modelled, at least the default: number of parameters + 1.
     top_n_percent : int

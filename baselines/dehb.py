@@ -43,7 +43,8 @@ class DEHB:
     eta : float
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
-        The number of budgets, at least 2; None: as hpbandster counts them from the light one on.
+        The number of budgets, at least 2, the lowest then being heavy / eta^(n_rungs - 1); None:
+        from the light level of the task on, as `Brackets` says.
     mutation_factor, crossover_prob : float
         Of the differential evolution, in [0, 1].
     strategy : str
@@ -52,7 +53,7 @@ class DEHB:
     Raises
     ------
     ValueError
-        If an argument is not as above, or there is no more than one budget.
+        If an argument is not as above.
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
@@ -79,6 +80,8 @@ class DEHB:
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}")
         lowest = lowest_budget(problem, eta, n_rungs)
+        if n_rungs == 1:
+            raise ValueError("n_rungs=1, but DEHB needs two budgets or more")
         self._space = problem.space
         self._heavy = problem.heavy_iterations
         self._quarantine = Quarantine("DEHB", check_seed(seed))
@@ -96,13 +99,7 @@ class DEHB:
                 save_freq="end",  # of `run`, which is not called: no file is written
                 output_path=problem.folder or tempfile.gettempdir(),
             )
-        budgets = self._optimizer.fidelities.tolist()
-        if len(budgets) < 2:
-            raise ValueError(
-                f"DEHB needs two budgets or more, but from {problem.light_iterations} to {self._heavy} iterations "
-                f"there is only one with eta={eta:g} and n_rungs={n_rungs}"
-            )
-        self._iterations = whole_iterations(problem, budgets)
+        self._iterations = whole_iterations(problem, self._optimizer.fidelities.tolist(), n_rungs)
         self._ledger = Ledger()
         self._jobs: dict[int, dict[str, Any]] = {}
         self._asked = 0
