@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.ledger import Ledger, check_seed
-from baselines.protocol import Measurement, Problem, Trial
+from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Brackets:
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: as above.
-    start : sequence of dict
-        The first configurations to sample.
+    initial : InitialDesign, optional
+        Its light configurations are the first to sample; its heavy ones where there is one budget.
     **parameters
         Further arguments of the optimiser.
 
@@ -61,7 +61,7 @@ class Brackets:
         optimizer: str,
         eta: float,
         n_rungs: int | None,
-        start: Sequence[dict[str, Any]] = (),
+        initial: InitialDesign | None = None,
         **parameters: Any,
     ) -> None:
         self._space = problem.space
@@ -69,12 +69,14 @@ class Brackets:
         lowest = lowest_budget(problem, eta, n_rungs)
         self._quarantine = Quarantine("hpbandster", check_seed(seed))
         with self._quarantine:
-            self._configspace = to_configspace(problem.space, seed)
+            self._configspace = to_configspace(problem.space, self._quarantine.seed)
             self._optimizer = _without_server(optimizer)(
                 configspace=self._configspace, eta=eta, min_budget=lowest, max_budget=self._heavy, **parameters
             )
         self._iterations = whole_iterations(problem, self._optimizer.budgets.tolist(), n_rungs)
-        self._start = deque(start)
+        self._start: deque[dict[str, Any]] = deque()
+        if initial is not None:
+            self._start.extend(initial.heavy if len(self._iterations) == 1 else initial.light)
         self._ledger = Ledger()
         self._jobs: dict[int, Any] = {}
         self._asked = 0

@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from baselines.brackets import lowest_budget, whole_iterations
 from baselines.configspace import from_configuration, to_configspace
 from baselines.ledger import Ledger, check_seed
@@ -87,14 +85,14 @@ class DEHB:
         self._quarantine = Quarantine("DEHB", check_seed(seed))
         with self._quarantine:
             self._optimizer = _without_log_file()(
-                cs=to_configspace(problem.space, seed),
+                cs=to_configspace(problem.space, self._quarantine.seed),
                 min_fidelity=lowest,
                 max_fidelity=self._heavy,
                 eta=eta,
                 mutation_factor=mutation_factor,
                 crossover_prob=crossover_prob,
                 strategy=strategy,
-                seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
+                seed=self._quarantine.short_seed,
                 n_workers=1,
                 save_freq="end",  # of `run`, which is not called: no file is written
                 output_path=problem.folder or tempfile.gettempdir(),

@@ -44,6 +44,11 @@ class Quarantine:
 
     Attributes
     ----------
+    seed : int
+        As given: whatever else of the library takes a seed gets this one, so that all of them are
+        handed over in one place.
+    short_seed : int
+        A number of 32 bits made of it, for libraries that take no larger one.
     last_message : str
         The last record that the library logged, or its last warning; empty if there is none.
 
@@ -59,6 +64,8 @@ class Quarantine:
         self._python = random.Random(seed).getstate()
         # numpy's global generator takes 32 bits; the seed's others must not be lost.
         words = np.random.SeedSequence(seed).generate_state(4)
+        self.seed = seed
+        self.short_seed = int(words[0])
         self._numpy = np.random.RandomState(words).get_state()
         self.last_message = ""
         self._depth = 0

@@ -1,5 +1,6 @@
 """BOHB: its model is really used, its start can be given, its parameters reach hpbandster or are refused."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -81,6 +82,18 @@ def test_a_shared_start_is_taken_on_into_the_next_brackets():
     trials = [step(method, PLANE) for _ in range(12)]
     assert tuple(sampled(trials)[:8]) == initial.light
     assert [trial.budget for trial in trials[:6]] == [1, 1, 1, 5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameters"), [(Problem(PLANE, 9), {}), (Problem(PLANE, 9, 1), {"n_rungs": 1})], ids=["task", "rungs"]
+)
+def test_with_one_budget_a_shared_start_is_that_of_heavy_runs(problem, parameters):
+    initial = initial_design(PLANE, 7)
+    method = BOHB(dataclasses.replace(problem, initial=initial), seed=0, **parameters)
+    configs = [step(method, PLANE).config for _ in range(len(initial.light))]
+    n = len(initial.heavy)
+    assert configs[:n] == list(initial.heavy)
+    assert not [config for config in configs[n:] if config in initial.light]
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,8 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
 def test_the_seed_decides(name, problem):
     again, n = make(name, problem), length(name, 10)
     assert tuple(step(again, functools.partial(measure, problem)) for _ in range(n)) == run(name, problem)[:n]
-    assert run(name, problem, seed=1, n=n) != run(name, problem)[:n]
+    other = make(name, problem, seed=1)
+    assert tuple(step(other, functools.partial(measure, problem)) for _ in range(n)) != run(name, problem)[:n]
 
 
 @every_method
