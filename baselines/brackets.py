@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 LIBRARY: dict[str, Any] = {
     "requires": ("hpbandster", "Pyro4", "serpent", "statsmodels", "ConfigSpace"),
-    "extra": "bohb",
+    "extra": "suite",
+    # Their own requirements name netifaces, for a server that is not used; it needs a C compiler.
+    "without_dependencies": ("hpbandster==0.7.4", "Pyro4>=4.82", "serpent>=1.41"),
 }
 
 
