@@ -54,12 +54,13 @@ def describe(logger):
     return [logger.level, [str(handler) for handler in logger.handlers], logger.propagate, logger.disabled]
 
 
-def loud():
+def loud(before):
     """Loggers that were made meanwhile and would print."""
     return [
         name
         for name, logger in loggers().items()
-        if any(isinstance(handler, logging.StreamHandler) for handler in logger.handlers)
+        if name not in before["loggers"]
+        and any(isinstance(handler, logging.StreamHandler) for handler in logger.handlers)
     ]
 
 
@@ -79,9 +80,8 @@ def main(name, *modules):
     changed = [key for key in before if before[key] != after[key]]
     # Libraries bring pools of threads of their own; those that were there must be as they were.
     changed += [path for path, threads in pools.items() if after["pools"].get(path) != threads]
-    print(
-        json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed + loud()})
-    )
+    changed += loud(before)
+    print(json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed}))
 
 
 if __name__ == "__main__":
