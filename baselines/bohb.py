@@ -24,7 +24,7 @@ class BOHB(Brackets):
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: from the
-        light budget of the task on, as `Brackets` says.
+        light level of the task on, as `Brackets` says.
     min_points_in_model : int, optional
         Results at a budget before it is modelled, at least the default: number of parameters + 1.
     top_n_percent : int
@@ -67,14 +67,13 @@ class BOHB(Brackets):
         _check("random_fraction", random_fraction, 0, 1)
         _check("bandwidth_factor", bandwidth_factor, math.ulp(0.0), math.inf)
         _check("min_bandwidth", min_bandwidth, math.ulp(0.0), math.inf)
-        initial = check_start(problem)
         super().__init__(
             problem,
             seed,
             "BOHB",
             eta,
             n_rungs,
-            start=initial.light if initial else (),
+            check_start(problem),
             min_points_in_model=min_points_in_model,
             top_n_percent=top_n_percent,
             num_samples=num_samples,

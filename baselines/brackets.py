@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.ledger import Ledger, check_seed
-from baselines.protocol import Measurement, Problem, Trial
+from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 LIBRARY: dict[str, Any] = {
     "requires": ("hpbandster", "Pyro4", "serpent", "statsmodels", "ConfigSpace"),
-    "extra": "bohb",
+    "extra": "suite",
+    # Their own requirements name netifaces, for a server that is not used; it needs a C compiler.
+    "without_dependencies": ("hpbandster==0.7.4", "Pyro4>=4.82", "serpent>=1.41"),
 }
 
 
@@ -24,10 +26,10 @@ class Brackets:
     """One of hpbandster's optimisers: its schedule, its promotions and its sampling.
 
     The budgets are hpbandster's: the heavy one and as many times an eta-th of it as stay at or
-    above the light one. A trial gets them rounded to whole iterations. hpbandster's own count of
-    them is kept, although with eta = 3 it misses the lowest one where heavy is 243 times light;
-    `n_rungs` = 6 brings it back. On a task with two levels there are two budgets, these levels; on
-    one without a light level, the heavy one alone.
+    above the light one, rounded to whole iterations; but the lowest one is the light level itself,
+    and there are at least these two. hpbandster's own count of them is kept, although with eta = 3
+    it misses one where heavy is 243 times light; `n_rungs` = 6 brings it back. On a task with two
+    levels there are these two budgets; on one without a light level, the heavy one alone.
 
     A failed trial is a crashed job: it is never promoted, and a place that stays empty in the next
     rung goes to a new configuration. While a bracket waits for results, the next one starts.
@@ -42,9 +44,9 @@ class Brackets:
     eta : float
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
-        The number of budgets; None: as above.
-    start : sequence of dict
-        The first configurations to sample.
+        The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: as above.
+    initial : InitialDesign, optional
+        Its light configurations are the first to sample; its heavy ones where there is one budget.
     **parameters
         Further arguments of the optimiser.
 
@@ -61,7 +63,7 @@ class Brackets:
         optimizer: str,
         eta: float,
         n_rungs: int | None,
-        start: Sequence[dict[str, Any]] = (),
+        initial: InitialDesign | None = None,
         **parameters: Any,
     ) -> None:
         self._space = problem.space
@@ -69,12 +71,14 @@ class Brackets:
         lowest = lowest_budget(problem, eta, n_rungs)
         self._quarantine = Quarantine("hpbandster", check_seed(seed))
         with self._quarantine:
-            self._configspace = to_configspace(problem.space, seed)
+            self._configspace = to_configspace(problem.space, self._quarantine.seed)
             self._optimizer = _without_server(optimizer)(
                 configspace=self._configspace, eta=eta, min_budget=lowest, max_budget=self._heavy, **parameters
             )
-        self._iterations = whole_iterations(problem, self._optimizer.budgets.tolist())
-        self._start = deque(start)
+        self._iterations = whole_iterations(problem, self._optimizer.budgets.tolist(), n_rungs)
+        self._start: deque[dict[str, Any]] = deque()
+        if initial is not None:
+            self._start.extend(initial.heavy if len(self._iterations) == 1 else initial.light)
         self._ledger = Ledger()
         self._jobs: dict[int, Any] = {}
         self._asked = 0
@@ -154,21 +158,26 @@ def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:
             )
         n_rungs = levels
     elif n_rungs is None:
-        return light
+        return min(light, _lowest(heavy, eta, 2))
     elif heavy < eta ** (n_rungs - 1):
         raise ValueError(
             f"n_rungs={n_rungs} with eta={eta:g} makes the lowest budget "
             f"{heavy / eta ** (n_rungs - 1):.3g} iterations of {heavy}: it must be at least 1"
         )
+    return _lowest(heavy, eta, n_rungs)
+
+
+def _lowest(heavy: int, eta: float, n_rungs: int) -> float:
     # Half a rung below the lowest one: hpbandster counts by rounding a logarithm down.
     return heavy * eta ** (0.5 - n_rungs)
 
 
-def whole_iterations(problem: Problem, budgets: Sequence[float]) -> dict[float, int]:
+def whole_iterations(problem: Problem, budgets: Sequence[float], n_rungs: int | None) -> dict[float, int]:
     """The iterations that stand for each budget of a library, which rise from `lowest_budget` on."""
-    if problem.levels == "two" and problem.light_iterations is not None:
-        return dict(zip(budgets, (problem.light_iterations, problem.heavy_iterations), strict=True))
-    return {budget: round(budget) for budget in budgets}
+    whole = [round(budget) for budget in budgets]
+    if problem.light_iterations is not None and (n_rungs is None or problem.levels == "two"):
+        whole[0] = problem.light_iterations
+    return dict(zip(budgets, whole, strict=True))
 
 
 def _without_server(optimizer: str) -> type[Master]:

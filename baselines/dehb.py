@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from baselines.brackets import lowest_budget, whole_iterations
 from baselines.configspace import from_configuration, to_configspace
 from baselines.ledger import Ledger, check_seed
@@ -43,7 +41,8 @@ class DEHB:
     eta : float
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
-        The number of budgets, at least 2; None: as hpbandster counts them from the light one on.
+        The number of budgets, at least 2, the lowest then being heavy / eta^(n_rungs - 1); None:
+        from the light level of the task on, as `Brackets` says.
     mutation_factor, crossover_prob : float
         Of the differential evolution, in [0, 1].
     strategy : str
@@ -52,7 +51,7 @@ class DEHB:
     Raises
     ------
     ValueError
-        If an argument is not as above, or there is no more than one budget.
+        If an argument is not as above.
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
@@ -79,30 +78,26 @@ class DEHB:
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}")
         lowest = lowest_budget(problem, eta, n_rungs)
+        if n_rungs == 1:
+            raise ValueError("n_rungs=1, but DEHB needs two budgets or more")
         self._space = problem.space
         self._heavy = problem.heavy_iterations
         self._quarantine = Quarantine("DEHB", check_seed(seed))
         with self._quarantine:
             self._optimizer = _without_log_file()(
-                cs=to_configspace(problem.space, seed),
+                cs=to_configspace(problem.space, self._quarantine.seed),
                 min_fidelity=lowest,
                 max_fidelity=self._heavy,
                 eta=eta,
                 mutation_factor=mutation_factor,
                 crossover_prob=crossover_prob,
                 strategy=strategy,
-                seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
+                seed=self._quarantine.short_seed,
                 n_workers=1,
                 save_freq="end",  # of `run`, which is not called: no file is written
                 output_path=problem.folder or tempfile.gettempdir(),
             )
-        budgets = self._optimizer.fidelities.tolist()
-        if len(budgets) < 2:
-            raise ValueError(
-                f"DEHB needs two budgets or more, but from {problem.light_iterations} to {self._heavy} iterations "
-                f"there is only one with eta={eta:g} and n_rungs={n_rungs}"
-            )
-        self._iterations = whole_iterations(problem, budgets)
+        self._iterations = whole_iterations(problem, self._optimizer.fidelities.tolist(), n_rungs)
         self._ledger = Ledger()
         self._jobs: dict[int, dict[str, Any]] = {}
         self._asked = 0

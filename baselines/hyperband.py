@@ -20,7 +20,7 @@ class Hyperband(Brackets):
         At least 2: one of eta configurations is promoted, to eta times the budget.
     n_rungs : int, optional
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: from the
-        light budget of the task on, as `Brackets` says.
+        light level of the task on, as `Brackets` says.
 
     Raises
     ------

@@ -96,8 +96,7 @@ class MultiFidelityGP:
         self._light = problem.light_iterations / problem.heavy_iterations  # its fidelity
         self._light_per_heavy_max = light_per_heavy_max
         self._search_size = {"num_restarts": num_restarts, "raw_samples": raw_samples}
-        self._seed = check_seed(seed)
-        self._quarantine = Quarantine("BoTorch", seed)
+        self._quarantine = Quarantine("BoTorch", check_seed(seed))
         self._ledger = Ledger()
         initial = check_start(problem, n_init=n_init) or self._sobol_start(n_init or self._space.dim + 2)
         self._start = [(config, False) for config in initial.light] + [(config, True) for config in initial.heavy]
@@ -238,8 +237,8 @@ class MultiFidelityGP:
         with self._library():
             from torch.quasirandom import SobolEngine
 
-            seed = int(np.random.SeedSequence(self._seed).generate_state(1)[0])
-            points = SobolEngine(self._space.dim, scramble=True, seed=seed).draw(n).double().numpy()
+            engine = SobolEngine(self._space.dim, scramble=True, seed=self._quarantine.short_seed)
+            points = engine.draw(n).double().numpy()
         return [self._space.from_unit(point) for point in points]
 
     @contextlib.contextmanager
@@ -250,7 +249,7 @@ class MultiFidelityGP:
 
             # Not torch.manual_seed, which would reach the generators of other devices too.
             with torch.random.fork_rng(devices=[]):
-                seed = np.random.SeedSequence([self._seed, number]).generate_state(1, np.uint64)[0]
+                seed = np.random.SeedSequence([self._quarantine.seed, number]).generate_state(1, np.uint64)[0]
                 torch.default_generator.manual_seed(int(seed))
                 yield
 

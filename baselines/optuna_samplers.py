@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-import numpy as np
-
 from baselines.categories import numbered
 from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
@@ -28,13 +26,13 @@ class _OptunaMethod(ABC):
         self._problem = problem
         self._ledger = Ledger()
         self._quarantine = Quarantine("optuna", check_seed(seed))
-        # Optuna seeds numpy's RandomState, which takes 32 bits.
-        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
         with self._quarantine:
             import optuna
 
             self._distributions = distributions(problem.space)
-            self._study = optuna.create_study(direction="minimize", sampler=self._sampler(seed, **options))
+            # Optuna seeds numpy's RandomState, which takes 32 bits.
+            sampler = self._sampler(self._quarantine.short_seed, **options)
+            self._study = optuna.create_study(direction="minimize", sampler=sampler)
             for config in problem.initial.heavy if problem.initial else ():
                 self._study.enqueue_trial(numbered(problem.space, config))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from baselines.interpreter import interpreter
 from btao import Categorical, Integer, Real, Space
 
 PARAMETER_TYPES = {Real: "real", Integer: "integer", Categorical: "categorical"}
@@ -110,7 +112,7 @@ class Capabilities:
     extra : str
         The optional dependencies of `btao` that bring them.
     without_dependencies : tuple of str
-        Requirements that no extra can bring, as their own pins are out of date.
+        Requirements to be installed without their own, which are out of date or need a compiler.
     model_based : bool
         Whether it learns from what it is told, and so starts from `Problem.initial` where there is one.
     """
@@ -130,9 +132,8 @@ class Capabilities:
 class Method(Protocol):
     """A method: constructed as `cls(problem, seed=..., **parameters)`, then asked and told in turn.
 
-    `ask` raises `SearchExhausted` when nothing is left; a method that cannot have several trials
-    pending raises RuntimeError if it is asked again too early. `tell` takes every trial that was
-    asked, once, in any order; it accepts failed measurements, and raises ValueError with the
+    `ask` raises `SearchExhausted` when nothing is left; any number of trials may be pending. `tell`
+    takes every trial that was asked, once, in any order; it accepts failed measurements, and raises ValueError with the
     trial's number for one that was not asked for or was told before (`baselines.ledger.Ledger`
     keeps that account). Two instances with equal arguments that are told equal measurements ask for
     equal trials: a run is continued by replaying its trials. A method that wraps a library runs it
@@ -157,9 +158,10 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
         Naming the method, what it lacks and the parameters or level concerned.
     """
     if missing := capabilities.missing():
-        install = f"pip install 'btao[{capabilities.extra}]'"
+        pip = shlex.join([interpreter(), "-m", "pip", "install"])
+        install = f"{pip} {shlex.quote(f'btao[{capabilities.extra}]')}"
         if capabilities.without_dependencies:
-            install += f" && pip install --no-deps {' '.join(capabilities.without_dependencies)}"
+            install += f" && {pip} --no-deps {shlex.join(capabilities.without_dependencies)}"
         raise MissingLibrary(f"method {name!r} needs {' and '.join(missing)}, which is not installed: {install}")
     for parameter_name, parameter in problem.space.parameters.items():
         kind = PARAMETER_TYPES[type(parameter)]

@@ -44,13 +44,18 @@ class Quarantine:
 
     Attributes
     ----------
+    seed : int
+        As given: whatever else of the library takes a seed gets this one, so that all of them are
+        handed over in one place.
+    short_seed : int
+        A number of 32 bits made of it, for libraries that take no larger one.
     last_message : str
         The last record that the library logged, or its last warning; empty if there is none.
 
     Raises
     ------
     NoProposal
-        From within the block, if it takes too long.
+        From within the block, if it takes too long; at its end, if the library caught that.
     """
 
     def __init__(self, library: str, seed: int, patience: float = PATIENCE) -> None:
@@ -59,6 +64,8 @@ class Quarantine:
         self._python = random.Random(seed).getstate()
         # numpy's global generator takes 32 bits; the seed's others must not be lost.
         words = np.random.SeedSequence(seed).generate_state(4)
+        self.seed = seed
+        self.short_seed = int(words[0])
         self._numpy = np.random.RandomState(words).get_state()
         self.last_message = ""
         self._depth = 0
@@ -140,11 +147,15 @@ class Quarantine:
             yield  # no signal reaches another thread
             return
 
+        given_up: NoProposal | None = None
+
         def give_up(_: int, frame: FrameType | None) -> None:
+            nonlocal given_up
             where = traceback.extract_stack(frame)[-1] if frame else None
             said = f"; it said last: {self.last_message}" if self.last_message else ""
             at = f", at {where.filename}:{where.lineno} in {where.name}" if where else ""
-            raise NoProposal(f"{self._library} did not answer within {self._patience:g} seconds{at}{said}")
+            given_up = NoProposal(f"{self._library} did not answer within {self._patience:g} seconds{at}{said}")
+            raise given_up
 
         handler = signal.signal(signal.SIGALRM, give_up)
         started = time.monotonic()
@@ -157,3 +168,5 @@ class Quarantine:
             signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
             if due:  # the caller's own alarm, or an outer quarantine's: when it is due, or at once
                 signal.setitimer(signal.ITIMER_REAL, max(due - (time.monotonic() - started), 1e-6), interval)
+        if given_up is not None:  # the library caught it and answered something else
+            raise given_up

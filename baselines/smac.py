@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.initial_design import check_start
 from baselines.ledger import Ledger, check_seed
@@ -71,7 +69,6 @@ class SMAC:
             if not (optional and value is None) and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} must be {'null or ' * optional}an integer of at least 1, got {value!r}")
         self._problem = problem
-        self._seed = check_seed(seed)
         self._surrogate = surrogate
         self._n_trials = problem.n_heavy or n_trials
         self._ledger = Ledger()
@@ -79,9 +76,9 @@ class SMAC:
         self._failed: list[TrialInfo] = []
         self._worst = -math.inf
         initial = check_start(problem, n_init=n_init)
-        self._quarantine = Quarantine("SMAC", seed)
+        self._quarantine = Quarantine("SMAC", check_seed(seed))
         with self._quarantine:
-            self._space = to_configspace(problem.space, seed)
+            self._space = to_configspace(problem.space, self._quarantine.seed)
             given = initial.heavy if initial else ()
             start = [to_configuration(problem.space, config, self._space) for config in given]
             # A real value is rounded on the way to SMAC; what was given is asked as it was.
@@ -160,7 +157,7 @@ class SMAC:
             output_directory=folder,
             deterministic=True,
             n_trials=max(self._n_trials, len(start), n_init or 0),
-            seed=int(np.random.SeedSequence(self._seed).generate_state(1)[0]),
+            seed=self._quarantine.short_seed,
             n_workers=1,
         )
         if start:

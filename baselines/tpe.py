@@ -55,11 +55,11 @@ class TPE:
         if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma < math.inf:
             raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
         self._problem = problem
-        self._seeds = np.random.default_rng(check_seed(seed))
         self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}
         self._asked = 0
         self._ledger = Ledger()
-        self._quarantine = Quarantine("hyperopt", seed)
+        self._quarantine = Quarantine("hyperopt", check_seed(seed))
+        self._seeds = np.random.default_rng(self._quarantine.seed)
         initial = problem.initial.heavy if problem.initial else ()
         with self._quarantine:
             import hyperopt

@@ -112,6 +112,7 @@ class BudgetedMethod:
         self._budget = budget
         self._cost = cost or (lambda trial: trial.budget)
         self.spent = Spent()
+        self._end: BudgetSpent | None = None
 
     def ask(self) -> Trial:
         """The method's next trial.
@@ -119,7 +120,8 @@ class BudgetedMethod:
         Raises
         ------
         BudgetSpent
-            If the budget does not last for it, or does not cover it. The trial is not to be run then.
+            If the budget does not last for it, or does not cover it. The trial is not to be run
+            then, and no other one is given out afterwards.
         NothingSucceeds
             If the last `MAX_FAILURES_IN_A_ROW` trials failed.
         SearchExhausted
@@ -127,6 +129,15 @@ class BudgetedMethod:
         TypeError
             If what the method asks for is no trial.
         """
+        if self._end is not None:
+            raise self._end
+        try:
+            return self._ask()
+        except BudgetSpent as end:
+            self._end = end
+            raise
+
+    def _ask(self) -> Trial:
         spent = self.spent
         if not self._budget.lasts(spent):
             raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")

@@ -343,10 +343,15 @@ def training_of(objective: Objective, seed: int, folder: Path) -> Continuation |
 
 
 def _level(objective: Objective, trial: Trial) -> Level:
+    """The level that a trial is trained at, its iterations those that the trial grants.
+
+    Up to the light level's iterations it is the light level, cut. Above, between the levels too, it
+    is the heavy level, cut: a configuration that the light level's patience has stopped goes on.
+    """
     if trial.heavy and trial.budget != objective.heavy.iterations:
         raise ValueError(f"the method grants a heavy trial {trial.budget} iterations of {objective.heavy.iterations}")
-    level = objective.heavy if trial.heavy else objective.light
-    return level if level.iterations == trial.budget else dataclasses.replace(level, iterations=trial.budget)
+    level = objective.heavy if trial.budget > objective.light.iterations else objective.light
+    return dataclasses.replace(level, iterations=trial.budget)
 
 
 def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict[str, Any] | None) -> dict[str, Any]:

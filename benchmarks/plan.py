@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baselines.protocol import MissingLibrary
+from baselines.protocol import IncompatibleMethod, MissingLibrary
 from benchmarks.budget import Budget
 from benchmarks.command_line import Request
 from benchmarks.experiment import Experiment
@@ -25,7 +25,7 @@ class Plan:
     """What a request comes to: experiments, seed by seed and in the order of the methods.
 
     `done` says of those that an earlier start has finished where they stand, by index; `skipped`
-    names the methods left out, as their libraries are not installed, each in one line.
+    names the methods left out, as their libraries are not installed or broken, each in one line.
     """
 
     request: Request
@@ -73,12 +73,11 @@ def plan(request: Request) -> Plan:
         methods, skipped = [], []
         for name, settings in request.methods.items():
             method = Spec(name, *_split(settings))
-            try:
-                _experiment(request, task, method, request.seeds[0], data, places).build()
-            except MissingLibrary as error:
-                skipped.append(str(error))
-            else:
+            reason = _lacks(_experiment(request, task, method, request.seeds[0], data, places))
+            if reason is None:
                 methods.append(method)
+            else:
+                skipped.append(reason)
         if not methods:
             raise UsageError("no method is left: " + "; ".join(skipped))
         experiments = [
@@ -92,6 +91,30 @@ def plan(request: Request) -> Plan:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
     return Plan(request, experiments, done, data, skipped)
+
+
+def _lacks(experiment: Experiment) -> str | None:
+    """What a method lacks of its library, which is not installed or broken, in one line; None if it can be built.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be built for another reason, naming the method.
+    """
+    name = experiment.method.name
+    try:
+        experiment.build()
+    except MissingLibrary as error:
+        return str(error)
+    except ImportError as error:
+        return f"method {name!r} cannot import its library: {' '.join(str(error).split())}"
+    except IncompatibleMethod as error:
+        raise UsageError(str(error)) from error
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"method {name}: {error}") from error
+    except Exception as error:
+        raise UsageError(f"method {name}: {type(error).__name__}: {error}") from error
+    return None
 
 
 def _experiment(

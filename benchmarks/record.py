@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from baselines.interpreter import interpreter
 from benchmarks import options, table
 from benchmarks.command_line import Request, read
 from benchmarks.options import UsageError
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         failures = recording.run(command)
     except KeyboardInterrupt:
-        print(f"stopped; {recording.gather()}. The same command continues: {command}", file=sys.stderr)
+        again = shlex.join([interpreter(), "-m", "benchmarks.record", *arguments])
+        print(f"stopped; {recording.gather()}. The same command continues: {again}", file=sys.stderr)
         return 130
     print(recording.gather())
     for failure in failures:

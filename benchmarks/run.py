@@ -9,8 +9,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from baselines.interpreter import interpreter
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
 from benchmarks.help import help_text
@@ -57,15 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _stopped(arguments: list[str]) -> int:
     """Say how to go on after Ctrl-C; the exit status."""
-    again = shlex.join([_interpreter(), "-m", "benchmarks.run", *arguments])
+    again = shlex.join([interpreter(), "-m", "benchmarks.run", *arguments])
     print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
     return 130
-
-
-def _interpreter() -> str:
-    """This Python, from here where that is below this folder."""
-    path = Path(sys.executable)
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:

@@ -1,5 +1,6 @@
 """BOHB: its model is really used, its start can be given, its parameters reach hpbandster or are refused."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from baselines.bohb import BOHB
 from baselines.initial_design import initial_design
 from baselines.protocol import Measurement, Problem
+from baselines.quarantine import NoProposal
 from btao import Categorical, Integer, Real, Space
 
 pytest.importorskip("hpbandster")
@@ -47,6 +49,23 @@ def test_the_random_fraction_reaches_the_library():
     assert all(a != b for a, b in pairs[8:])
 
 
+def test_a_model_that_hangs_is_no_reason_for_a_random_configuration():
+    """hpbandster catches whatever its model raises, and samples at random then."""
+    method = BOHB(Problem(PLANE, 9), seed=0, random_fraction=0.0)
+    for _ in range(10):
+        step(method, PLANE)
+
+    def hang(_):
+        while True:
+            pass
+
+    (model,) = method._optimizer.config_generator.kde_models.values()
+    model["good"].pdf = hang
+    method._quarantine._patience = 0.2
+    with pytest.raises(NoProposal, match=r"hpbandster did not answer within 0\.2 seconds, .* in hang"):
+        method.ask()
+
+
 @pytest.mark.parametrize("space", [PLANE, MIXED], ids=["plane", "mixed"])
 def test_a_shared_start_comes_first_and_exactly(space):
     initial = initial_design(space, 7)
@@ -63,6 +82,18 @@ def test_a_shared_start_is_taken_on_into_the_next_brackets():
     trials = [step(method, PLANE) for _ in range(12)]
     assert tuple(sampled(trials)[:8]) == initial.light
     assert [trial.budget for trial in trials[:6]] == [1, 1, 1, 5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameters"), [(Problem(PLANE, 9), {}), (Problem(PLANE, 9, 1), {"n_rungs": 1})], ids=["task", "rungs"]
+)
+def test_with_one_budget_a_shared_start_is_that_of_heavy_runs(problem, parameters):
+    initial = initial_design(PLANE, 7)
+    method = BOHB(dataclasses.replace(problem, initial=initial), seed=0, **parameters)
+    configs = [step(method, PLANE).config for _ in range(len(initial.light))]
+    n = len(initial.heavy)
+    assert configs[:n] == list(initial.heavy)
+    assert not [config for config in configs[n:] if config in initial.light]
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,12 @@ def first_rungs(method):
     ("light", "heavy", "n_rungs", "budgets"),
     [
         (1, 10, None, [1, 3, 10]),
-        (2, 10, None, [3, 10]),
-        (5, 10, None, [10]),
+        (1, 27, None, [1, 3, 9, 27]),
+        (10, 50, None, [10, 50]),
+        (50, 500, None, [50, 167, 500]),
+        (20, 50, None, [20, 50]),
+        (49, 50, None, [49, 50]),
+        (10, 50, 2, [17, 50]),
         (1, 50, 3, [6, 17, 50]),
         (5, 27, 4, [1, 3, 9, 27]),
         (5, 27, 1, [27]),
@@ -206,17 +210,16 @@ def test_budgets_are_whole_iterations(light, heavy, n_rungs, budgets):
 def test_budgets_increase_from_the_light_to_the_heavy_one(heavy, share, eta):
     light = max(1, int(share * (heavy - 1)))
     budgets = [budget for budget, _ in first_rungs(Hyperband(Problem(PLANE, heavy, light), seed=0, eta=eta))]
-    assert light <= budgets[0] < eta * light + 1
+    assert budgets[0] == light
     assert budgets == sorted(set(budgets)) and budgets[-1] == heavy
 
 
 def test_the_rung_that_the_library_loses_to_rounding_is_lost_unless_asked_for():
-    """hpbandster truncates log(243) / log(3) = 4.999..., so that 1 iteration is never trained."""
+    """hpbandster truncates log(243) / log(3) = 4.999..., so that there are five budgets, not six."""
     assert schedule("HyperBand", 1, 243, 1) == [[(81, 3.0), (27, 9.0), (9, 27.0), (3, 81.0), (1, 243.0)]]
     problem = Problem(PLANE, 243, 1)
-    method = Hyperband(problem, seed=0)
-    assert [method.ask().budget for _ in range(82)] == [3] * 81 + [9]
-    assert Hyperband(problem, seed=0, n_rungs=6).ask().budget == 1
+    assert [budget for budget, _ in first_rungs(Hyperband(problem, seed=0))] == [1, 9, 27, 81, 243]
+    assert [budget for budget, _ in first_rungs(Hyperband(problem, seed=0, n_rungs=6))] == [1, 3, 9, 27, 81, 243]
 
 
 @both

@@ -1,6 +1,7 @@
 """The protocol: what failed means, and which method can do which task."""
 
 import math
+import sys
 
 import pytest
 
@@ -57,14 +58,16 @@ def test_a_two_level_method_needs_two_levels():
 @pytest.mark.parametrize(
     ("capabilities", "command"),
     [
-        (Capabilities(requires=("no_such", "numpy"), extra="x"), "pip install 'btao[x]'"),
+        (Capabilities(requires=("no_such", "numpy"), extra="x"), "{pip} 'btao[x]'"),
         (
-            Capabilities(requires=("no_such",), extra="x", without_dependencies=("y==1",)),
-            "pip install 'btao[x]' && pip install --no-deps y==1",
+            Capabilities(requires=("no_such",), extra="x", without_dependencies=("y==1", "z>=2")),
+            "{pip} 'btao[x]' && {pip} --no-deps y==1 'z>=2'",
         ),
     ],
 )
-def test_a_library_that_is_not_installed_is_named_with_what_installs_it(capabilities, command):
+def test_a_library_that_is_not_installed_is_named_with_what_installs_it(capabilities, command, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/opt/a python/bin/python")
+    command = command.format(pip="'/opt/a python/bin/python' -m pip install")
     with pytest.raises(MissingLibrary) as reason:
         check_compatible("m", capabilities, Problem(MIXED, 9))
     assert str(reason.value) == f"method 'm' needs no_such, which is not installed: {command}"

@@ -90,6 +90,15 @@ def test_every_bit_of_a_seed_counts():
     assert all(len(set(column)) == len(seeds) for column in zip(*draws, strict=True))
 
 
+def test_the_seed_is_there_for_what_else_a_library_seeds():
+    seeds = (0, 1, 2**32, 2**62 + 1)
+    quarantines = [Quarantine("library", seed) for seed in seeds]
+    assert tuple(each.seed for each in quarantines) == seeds
+    short = [each.short_seed for each in quarantines]
+    assert short == [int(np.random.SeedSequence(seed).generate_state(1)[0]) for seed in seeds]
+    assert len({*short}) == len(seeds)
+
+
 def test_floating_point_errors_are_treated_as_numpy_does_by_default_inside_and_as_before_outside():
     with np.errstate(all="raise"):
         before = np.geterr()
@@ -249,6 +258,22 @@ def test_a_library_that_catches_every_exception_is_broken_off_all_the_same():
             caught.append(error)
         busy()
     assert [type(error) for error in caught] == [NoProposal]
+
+
+def test_a_library_that_catches_every_exception_and_answers_is_broken_off_at_the_end_of_the_block():
+    before, filters, handler = states(), warnings.filters[:], signal.getsignal(signal.SIGALRM)
+    dawdler = Quarantine("dawdler", 0, patience=0.1)
+    with pytest.raises(NoProposal, match="dawdler did not answer"), dawdler, contextlib.suppress(NoProposal):
+        busy()
+    assert (states(), warnings.filters, signal.getsignal(signal.SIGALRM)) == (before, filters, handler)
+
+
+def test_an_error_of_a_library_that_was_broken_off_is_its_own():
+    with pytest.raises(KeyError, match="its own words"), Quarantine("dawdler", 0, patience=0.1):
+        try:
+            busy()
+        except NoProposal as error:
+            raise KeyError("its own words") from error
 
 
 def test_a_library_that_answers_in_time_is_left_alone_afterwards():

@@ -194,11 +194,15 @@ def test_the_rows_say_what_happened(tmp_path):
     assert recorded[0].time > 0
 
 
-def test_the_task_gets_the_level_with_the_granted_iterations_and_the_seed_of_the_run(tmp_path):
-    plan = Spec("script", SCRIPT.target, {"plan": [3, 2, 7]})
+def test_the_task_gets_the_level_with_the_granted_iterations_and_the_seed_of_the_run(tmp_path, monkeypatch):
+    """Above the light level's iterations the heavy level's patience and tolerance hold."""
+    monkeypatch.setattr(Square, "heavy", Level(7, patience=4, tolerance=0.5))
+    plan = Spec("script", SCRIPT.target, {"plan": [3, 2, 4, 6, 7]})
     run(change(method=plan, budget=Budget(heavy=1)), tmp_path)
-    levels = [(level, seed) for _, level, seed in Square.evaluated]
-    assert levels == [(Level(3, patience=2), 4), (Level(2, patience=2), 4), (Level(7), 4)]
+    assert [seed for _, _, seed in Square.evaluated] == [4] * 5
+    light = [Level(3, patience=2), Level(2, patience=2)]
+    heavy = [Level(n, patience=4, tolerance=0.5) for n in (4, 6, 7)]
+    assert [level for _, level, _ in Square.evaluated] == light + heavy
 
 
 def test_run_json_describes_the_run(tmp_path):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from baselines.interpreter import interpreter
 from baselines.protocol import Capabilities
 from benchmarks.command_line import read
 from benchmarks.plan import plan
@@ -243,6 +245,7 @@ def test_data_given_to_a_task_without_data_has_no_effect_and_says_so(run):
     [
         ([*CURRIN, "+methods.random_search.foo=1"], "foo"),
         ([*CURRIN, "task._target_=nowhere.Task"], "nowhere.Task"),
+        (["task=currin", "method=tpe", "methods.tpe.gamma=-1"], "error: method tpe: gamma must be a finite"),
         (["task=svm", "method=random_search", "data=cifar10"], "data must be 'auto' or 'mnist'"),
         (["task=svm", "method=random_search", "data_dir=/nowhere"], "/nowhere is no folder"),
         ([*CURRIN, "task.parameters.light_iterations=9"], "light_iterations must be below heavy_iterations"),
@@ -274,13 +277,35 @@ def test_help_and_no_task(capsys):
 
 def test_a_method_whose_library_is_missing_is_left_out_with_a_line(run, monkeypatch):
     monkeypatch.setattr("baselines.tpe.TPE.capabilities", Capabilities(requires=("no_such_library",), extra="suite"))
-    needs = "method 'tpe' needs no_such_library, which is not installed: pip install 'btao[suite]'"
+    pip = f"{shlex.quote(interpreter())} -m pip install"
+    needs = f"method 'tpe' needs no_such_library, which is not installed: {pip} 'btao[suite]'"
     status, out, err = run("task=currin", "method=[tpe,random_search]", "seeds=1", "budget.heavy=2", "display=plain")
     assert status == 0
     assert err.startswith(f"skipped: {needs}\n")
     assert [line.split()[0] for line in out.splitlines()[2:3]] == ["random_search"]
     status, out, err = run("task=currin", "method=tpe", "seeds=1", "budget.heavy=2", "display=plain")
     assert (status, out, err) == (2, "", f"error: no method is left: {needs}\n")
+
+
+def test_a_method_whose_library_is_broken_is_left_out_with_a_line(run, monkeypatch):
+    def broken(space):
+        raise ImportError("numpy.core failed to import\n(a wrong version)")
+
+    monkeypatch.setattr("baselines.tpe.expression", broken)
+    status, out, err = run("task=currin", "method=[tpe,random_search]", "seeds=1", "budget.heavy=2", "display=plain")
+    assert status == 0
+    reason = "method 'tpe' cannot import its library: numpy.core failed to import (a wrong version)"
+    assert err.startswith(f"skipped: {reason}\n")
+    assert [line.split()[0] for line in out.splitlines()[2:3]] == ["random_search"]
+
+
+def test_a_method_that_fails_to_be_built_is_named(run, monkeypatch):
+    def broken(space):
+        raise KeyError("loguniform")
+
+    monkeypatch.setattr("baselines.tpe.expression", broken)
+    status, out, err = run("task=currin", "method=[tpe,random_search]", "seeds=1", "budget.heavy=2")
+    assert (status, out, err) == (2, "", "error: method tpe: KeyError: 'loguniform'\n")
 
 
 def test_a_run_without_any_result_is_named_and_counts_as_a_failure(run, tasks):

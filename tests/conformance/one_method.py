@@ -1,8 +1,9 @@
 """Run one method in a process of its own; print its trials and what it changed outside, as JSON.
 
-usage: one_method.py NAME
+usage: one_method.py NAME [MODULE ...]    (modules to load before)
 """
 
+import importlib
 import json
 import locale
 import logging
@@ -44,6 +45,7 @@ def process_state(before=None):
         "locale": locale.setlocale(locale.LC_ALL),
         "excepthook": sys.excepthook is sys.__excepthook__,
         "threads": sorted(thread.name for thread in threading.enumerate() if not thread.daemon),
+        "torch": conformance.torch_state(),
         "pools": {pool["filepath"]: pool["num_threads"] for pool in threadpoolctl.threadpool_info()},
     }
 
@@ -52,16 +54,19 @@ def describe(logger):
     return [logger.level, [str(handler) for handler in logger.handlers], logger.propagate, logger.disabled]
 
 
-def loud():
+def loud(before):
     """Loggers that were made meanwhile and would print."""
     return [
         name
         for name, logger in loggers().items()
-        if any(isinstance(handler, logging.StreamHandler) for handler in logger.handlers)
+        if name not in before["loggers"]
+        and any(isinstance(handler, logging.StreamHandler) for handler in logger.handlers)
     ]
 
 
-def main(name):
+def main(name, *modules):
+    for module in modules:
+        importlib.import_module(module)
     before = process_state()
     method = conformance.make(name, PROBLEM, seed=2**62 + 7)
     trials = [
@@ -70,13 +75,14 @@ def main(name):
     ]
     after = process_state(before)
     pools = before.pop("pools")
+    if before["torch"] is None:  # what was not loaded had no state
+        del before["torch"]
     changed = [key for key in before if before[key] != after[key]]
     # Libraries bring pools of threads of their own; those that were there must be as they were.
     changed += [path for path, threads in pools.items() if after["pools"].get(path) != threads]
-    print(
-        json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed + loud()})
-    )
+    changed += loud(before)
+    print(json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

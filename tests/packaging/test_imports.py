@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from baselines.bohb import BOHB
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = ("optuna", "dehb", "botorch")  # extras of single methods
@@ -59,6 +61,13 @@ def test_what_the_suite_imports_is_declared():
         if not (allowed | NO_EXTRA) & {canonicalize_name(each) for each in distributions.get(name, [name])}
     }
     assert undeclared == set()
+
+
+def test_what_is_installed_without_its_dependencies_is_what_is_declared():
+    alone = BOHB.capabilities.without_dependencies
+    assert {*alone} <= {*PROJECT["optional-dependencies"]["bohb"]}
+    rest = declared(BOHB.capabilities.extra, "bench")
+    assert declared("bohb") - {canonicalize_name(Requirement(text).name) for text in alone} <= rest
 
 
 def test_importing_btao_loads_nothing_of_the_suite():

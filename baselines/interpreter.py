@@ -1,0 +1,12 @@
+"""The Python that runs, for commands to copy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def interpreter() -> str:
+    """This Python, from here where that is below this folder."""
+    path = Path(sys.executable)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
