@@ -32,7 +32,7 @@ def process_state(before=None):
     """All that one module could spoil for the others; loggers that are new since `before` are left out."""
     names = before["loggers"] if before else loggers()
     return {
-        # scikit-learn, which libraries load, sets two of these for OpenMP when it is imported; it does so for everybody.
+        # When scikit-learn, which libraries load, is imported, it sets two of these for OpenMP, and for everybody.
         "environment": {name: value for name, value in os.environ.items() if not name.startswith("KMP_")},
         "folder": os.getcwd(),
         "files": sorted(str(path) for path in Path().rglob("*")),
