@@ -149,6 +149,9 @@ def _request(overrides: list[str]) -> Request:
         table = find_table(
             config["task"]["name"], chosen["scale"] if "scale" in defaults else None, _name(config["table"])
         )
+        for option in ("data", "data_dir"):
+            if option in defaults:
+                raise UsageError(f"{option}={text(config[option])} has no effect with source=table")
         recorded_at = table.stem.rpartition("-")[2]
         chosen["scale"] = recorded_at if recorded_at in SCALES else chosen["scale"]
     elif config["table"] is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import shlex
@@ -59,13 +60,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    failures = None
     try:
-        failures = recording.run(command)
-    except KeyboardInterrupt:
+        with contextlib.suppress(KeyboardInterrupt):
+            failures = recording.run(command)
+        print(recording.gather())
+    except (ValueError, OSError) as error:  # a damaged log, or a full disk
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if failures is None:
         again = shlex.join([interpreter(), "-m", "benchmarks.record", *arguments])
-        print(f"stopped; {recording.gather()}. The same command continues: {again}", file=sys.stderr)
+        print(f"stopped; the same command continues: {again}", file=sys.stderr)
         return 130
-    print(recording.gather())
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -111,6 +111,10 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         (["task=currin,park"], "add -m"),
         ([*CURRIN, "out=null"], "out=null: give a folder"),
         ([*CURRIN, "out="], "out=: give a folder"),
+        ([*CURRIN, "source=tables"], "unknown source 'tables': did you mean 'table'?"),
+        ([*CURRIN, "source=table"], "no table of task currin in "),
+        ([*CURRIN, "source=table", "table=nowhere"], "table=nowhere: no file "),
+        ([*CURRIN, "table=fcn-mnist-paper"], "table=fcn-mnist-paper has no effect without source=table"),
         (["task=currin", "method=[]"], "no method is chosen: add method=NAME with one or more of "),
         (["task=currin", "method=null"], "no method is chosen"),
         ([*CURRIN, "task.name=3"], "task.name=3: give a text, as in task.name=currin"),
@@ -152,3 +156,14 @@ def test_a_sweep_over_all_tasks_and_over_lists():
     sweep = read(["-m", "task=currin", "method=[random_search],[gp_bo,random_search]", "seeds=[3,7],2"])
     assert [list(each.methods) for each in sweep[::2]] == [["random_search"], ["gp_bo", "random_search"]]
     assert [each.seeds for each in sweep[:2]] == [(3, 7), (0, 1)]
+
+
+def test_a_table_sets_the_scale_and_takes_parameters(tmp_path):
+    path = tmp_path / "fcn-mnist-paper.parquet"
+    path.write_bytes(b"")
+    common = ["task=fcn", "source=table", f"table={path}"]
+    (found,) = read([*common, "task.parameters.light_iterations=5"])
+    assert (found.table, found.scale, found.budget) == (path, "paper", {"heavy": 40})
+    assert found.given == {"light_iterations": 5}
+    with pytest.raises(UsageError, match=r"data=mnist has no effect with source=table"):
+        read([*common, "data=mnist"])

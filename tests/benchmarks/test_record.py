@@ -181,6 +181,23 @@ def test_mistakes_are_refused_before_any_work(tmp_path, capsys, arguments, messa
     assert not (tmp_path / "out").exists()
 
 
+def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsys, monkeypatch):
+    shutil.copytree(recorded / "svm-mnist-5000-200-smoke.parts", tmp_path / "svm-mnist-5000-200-smoke.parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    content = log.read_text()
+
+    def full(self, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tables.Table, "save", full)
+        assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert "error: [Errno 28] No space left on device" in capsys.readouterr().err
+    log.write_text(content.replace('"trial"', '"trail"', 1))
+    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
+
+
 def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, capsys):
     name = "svm-mnist-5000-200-smoke.parquet"
     shutil.copy(recorded / name, tmp_path)
