@@ -17,7 +17,7 @@ import pytest
 from baselines.protocol import Trial
 from benchmarks import engine, killed
 from benchmarks.budget import Budget, Spent
-from benchmarks.engine import _longest, _mark_failed, run_all
+from benchmarks.engine import _mark_failed, longest, run_all
 from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
@@ -245,9 +245,9 @@ def test_the_longest_goes_first_and_the_unknown_before_it():
     methods = [Spec(name, "x") for name in ("short", "long", "new")]
     experiments = [Experiment(Spec("t", "x"), method, 0, Budget(heavy=1)) for method in methods]
     durations = {"short": [1.0, 2.0], "long": [1.0, 9.0]}
-    assert _longest([0, 1, 2], experiments, durations) == 2
-    assert _longest([0, 1], experiments, durations) == 1
-    assert _longest([0, 1, 2], experiments, {}) == 0
+    assert longest([0, 1, 2], experiments, durations) == 2
+    assert longest([0, 1], experiments, durations) == 1
+    assert longest([0, 1, 2], experiments, {}) == 0
 
 
 @pytest.mark.parametrize(
