@@ -36,7 +36,7 @@ options (with their defaults)
   seed=0                      of the design and of the training
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
-  data=auto  data_dir=  jobs=1  threads=1  display=auto
+  data=auto  data_dir=  jobs=2  threads=1  display=auto
                               as `python -m benchmarks.run --help` says
   out=results/tables          the folder of the table, and of <name>.parts, where its trials are logged
   -h, --help                  this text
@@ -78,7 +78,17 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int]:
         name, _, value = argument.lstrip("+").partition("=")
         if name in own:
             own[name] = int(value) if re.fullmatch(r"\d+", value) else value
-        elif name.partition(".")[0] in ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "-m"):
+        elif name.partition(".")[0] in (
+            "method",
+            "methods",
+            "seeds",
+            "budget",
+            "shared_init",
+            "source",
+            "table",
+            "engine",
+            "-m",
+        ):
             raise UsageError(f"{argument!r} has no effect on a table; --help lists the options")
         else:
             rest.append(argument)
