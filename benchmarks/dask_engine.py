@@ -7,6 +7,7 @@ task whose worker is lost is started again elsewhere by Dask, and continues from
 from __future__ import annotations
 
 import contextlib
+import logging
 import pickle
 import queue
 import sys
@@ -58,6 +59,7 @@ def connect(address: str | None, jobs: int, out: Path) -> Iterator[DaskEngine]:
         import distributed
     except ImportError as error:
         raise UsageError(f"engine=dask needs distributed: {interpreter()} -m pip install distributed") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it reports with a trace is told below
     token = out.resolve() / f".seen-by-workers-{uuid.uuid4().hex}"
     with contextlib.ExitStack() as stack:
         if address is None:
@@ -69,6 +71,7 @@ def connect(address: str | None, jobs: int, out: Path) -> Iterator[DaskEngine]:
                     host="127.0.0.1",
                     dashboard_address=None,
                     memory_limit=None,  # what takes memory are the workers' children
+                    silence_logs=logging.ERROR,
                 )
             stack.enter_context(cluster)
             address = cluster.scheduler_address
