@@ -98,7 +98,7 @@ def run_all(
     try:
         while pending or running or held:
             if not (pending or running):
-                pending, looked_again, held = held, held, []
+                pending, looked_again, held = held, tuple(held), []
             while pending and len(running) < jobs:
                 index = pending[0] if jobs == 1 else longest(pending, experiments, durations)
                 pending.remove(index)
