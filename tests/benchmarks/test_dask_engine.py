@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import distributed
 import pytest
@@ -24,7 +25,8 @@ from benchmarks.spec import Spec
 SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 
 TASK = '''
-import os, signal
+import os, signal, time
+from baselines.random_search import RandomSearch
 from benchmarks.objectives.currin import Currin
 
 class Deadly(Currin):
@@ -38,6 +40,11 @@ class Deadly(Currin):
 class Broken(Currin):
     def evaluate(self, config, level, seed):
         os._exit(3)
+
+class SlowSearch(RandomSearch):
+    def ask(self):
+        time.sleep(1)
+        return super().ask()
 '''
 
 
@@ -71,8 +78,8 @@ def cluster(tmp_path):
         yield cluster.scheduler_address
 
 
-def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3):
-    method = Spec("random_search", "baselines.random_search.RandomSearch")
+def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, search=None):
+    method = Spec(*(search or ("random_search", "baselines.random_search.RandomSearch")))
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy))
 
 
@@ -103,6 +110,16 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     for index in (1, 2, 3):
         assert seen.progress[index][-1] == expected.progress[index][-1]
     assert [path.name for path in dask.iterdir()] == ["currin"]
+
+
+def test_the_method_that_took_longest_goes_first(tmp_path, tasks, cluster, monkeypatch):
+    slow = ("slow_search", "deadly_task.SlowSearch")
+    experiments = [experiment(seed, search=search) for seed in (0, 1) for search in (None, slow)]
+    log = Log()
+    monkeypatch.setattr(dask_engine.DaskEngine, "count", lambda self: None)  # one at a time
+    with connect(cluster, 1, tmp_path) as engine:
+        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+    assert log.begun == [0, 1, 3, 2]  # methods that are not known yet, then the slow one
 
 
 def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster):
@@ -193,3 +210,9 @@ def test_a_scheduler_of_another_version_is_refused():
     message = "engine=dask: Dask worker tcp://w has Python 3.12 instead of 3.11, distributed 2026.3 instead of 2026.1"
     with pytest.raises(UsageError, match=message):
         dask_engine._check_versions(Client())
+
+
+def test_an_experiment_whose_worker_is_lost_time_and_again_says_so():
+    error = distributed.KilledWorker("key", SimpleNamespace(address="tcp://w:1"), 3)
+    assert dask_engine._why(error) == "its Dask worker was lost 4 times, the last at tcp://w:1"
+    assert dask_engine._why(ValueError("no")) == "ValueError: no"
