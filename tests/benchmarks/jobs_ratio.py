@@ -2,6 +2,8 @@
 
 Run by hand: `python tests/benchmarks/jobs_ratio.py [repeats] [seeds]`. The two alternate, each into a
 fresh folder, and the ratio is that of the medians; one command at a time, so both meet the same load.
+Beside it stands what the machine itself gives then: how much more two processes that only count do in
+all than one does. Where that is well below 2, something else is using the cores.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+COUNTING = "for _ in range(30_000_000): pass"
 
 
 def seconds(jobs: int, seeds: int) -> float:
@@ -33,15 +36,27 @@ def seconds(jobs: int, seeds: int) -> float:
         return time.perf_counter() - started
 
 
+def counting(processes: int) -> float:
+    """Wall time of so many processes that count, each as far."""
+    started = time.perf_counter()
+    for process in [subprocess.Popen([sys.executable, "-c", COUNTING]) for _ in range(processes)]:
+        process.wait()
+    return time.perf_counter() - started
+
+
 def main(repeats: int, seeds: int) -> None:
     """Print both medians and their ratio."""
     times: dict[int, list[float]] = {1: [], 2: []}
+    bare: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(repeats):
-        for jobs, values in times.items():
-            values.append(seconds(jobs, seeds))
-            print(f"jobs={jobs}  {values[-1]:.1f} s", flush=True)
+        for jobs in times:
+            times[jobs].append(seconds(jobs, seeds))
+            bare[jobs].append(counting(jobs))
+            print(f"jobs={jobs}  {times[jobs][-1]:.1f} s, counting {bare[jobs][-1]:.1f} s", flush=True)
     one, two = (statistics.median(values) for values in times.values())
     print(f"medians of {repeats}: jobs=1 {one:.1f} s, jobs=2 {two:.1f} s, ratio {one / two:.2f}")
+    one, two = (statistics.median(values) for values in bare.values())
+    print(f"two processes that count: {2 * one / two:.2f} times what one does")
 
 
 if __name__ == "__main__":
