@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 UV_VERSION := 0.13.9
 
 # The main job: a convolutional network, all methods side by side.
-ARGS ?= +task=cnn seeds=1 jobs=2
+ARGS ?= +task=cnn seeds=1
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
 

@@ -36,6 +36,8 @@ class Request:
         The recorded table, if `source` is "table". The scale is then the table's.
     given : dict
         The parameters of the task that the command line itself gives.
+    address : str or None
+        Of the scheduler; None: the engine brings its own.
     """
 
     task: dict[str, Any]
@@ -50,6 +52,8 @@ class Request:
     data: str
     data_dir: str | None
     out: Path
+    engine: str
+    address: str | None
     jobs: int
     threads: int
     display: str
@@ -78,8 +82,10 @@ def read(arguments: Sequence[str]) -> list[Request]:
 
 
 def normalise(argument: str) -> str:
-    """Drop the + of `+task=...` and of any option: both spellings mean the same."""
-    key = argument.lstrip("+").partition("=")[0]
+    """Drop the + of `+task=...` and of any option, as both spellings mean the same; `engine=` is its name."""
+    key, _, value = argument.lstrip("+").partition("=")
+    if key == "engine":
+        return f"engine.name={value}"
     return argument.lstrip("+") if key in (*GROUPS, *_tree(document("", "config"))) else argument
 
 
@@ -135,7 +141,11 @@ def _request(overrides: list[str]) -> Request:
     for key, default in defaults.items():
         if key.startswith(("task.", "methods.")):
             options.alike(key, values[key], default)
-    chosen = {option: options.choice(option, config[option]) for option in options.CHOICES}
+    asked = config | {"engine": config["engine"]["name"]}
+    chosen = {option: options.choice(option, asked[option]) for option in options.CHOICES}
+    address = _name(config["engine"]["address"])
+    if address is not None and chosen["engine"] != "dask":
+        raise UsageError(f"engine.address={address} has no effect without engine=dask")
     limits = config["budget"]
     budget = {
         "heavy": options.count("budget.heavy", limits["heavy"]),
@@ -174,6 +184,7 @@ def _request(overrides: list[str]) -> Request:
         table=table,
         given={key.removeprefix(parameters): values[key] for key in defaults if key.startswith(parameters)},
         out=Path(str(config["out"])).expanduser(),
+        address=address,
         jobs=options.count("jobs", config["jobs"], required=True),
         threads=options.count("threads", config["threads"], required=True),
         **chosen,

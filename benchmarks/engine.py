@@ -60,6 +60,9 @@ def run_all(
 
     One whose process is killed, as where memory runs out, is started again (see `benchmarks.killed`).
 
+    One that another process works on is passed over; when all others are over it is looked at once more,
+    and has failed only if that process holds it still.
+
     With several jobs, the method whose experiments took longest so far goes first, so that no long
     one is left for the end; with one, they run in the order given.
 
@@ -86,14 +89,18 @@ def run_all(
         After the workers were ended; what they recorded stays.
     """
     pending = [index for index in range(len(experiments)) if index not in skip]
+    held: list[int] = []  # by other processes, when their turn came
+    looked_again: Container[int] = ()
     durations: dict[str, list[float]] = {}
     running: dict[Worker, tuple[int, float]] = {}  # index and start
     idle: list[Worker] = []
     failures = []
     try:
-        while pending or running:
+        while pending or running or held:
+            if not (pending or running):
+                pending, looked_again, held = held, tuple(held), []
             while pending and len(running) < jobs:
-                index = pending[0] if jobs == 1 else _longest(pending, experiments, durations)
+                index = pending[0] if jobs == 1 else longest(pending, experiments, durations)
                 pending.remove(index)
                 worker = _idle_worker(idle, experiments[index].threads) or Worker(experiments[index].threads)
                 running[worker] = index, time.monotonic()
@@ -106,31 +113,42 @@ def run_all(
                 if isinstance(message, Progress):
                     observer.progressed(index, message)
                     continue
-                if message is None and worker.killed() and _may_go_on(experiments[index].folder(out)):
-                    del running[worker]
-                    worker.end()
-                    pending.insert(0, index)
-                    continue
-                if message is None:
-                    message = _death(worker, experiments[index].folder(out))
-                failure = None
-                if message.reason is not None:
-                    failure = Failure(experiments[index], message.reason, message.error_file)
-                    failures.append(failure)
-                durations.setdefault(experiments[index].method.name, []).append(time.monotonic() - start)
-                observer.ended(index, failure)
                 del running[worker]
-                if message.memory > MEMORY:
+                ended = ending(worker, message, experiments[index].folder(out))
+                if ended is None or ended.memory > MEMORY:
                     worker.end()
                 else:
                     idle.append(worker)
+                if ended is None:
+                    pending.insert(0, index)
+                    continue
+                if ended.locked and index not in looked_again:
+                    held.append(index)
+                    continue
+                failure = failure_of(experiments[index], ended)
+                if failure is not None:
+                    failures.append(failure)
+                durations.setdefault(experiments[index].method.name, []).append(time.monotonic() - start)
+                observer.ended(index, failure)
     finally:
         for worker in [*running, *idle]:
             worker.end()
     return failures
 
 
-def _longest(pending: Sequence[int], experiments: Sequence[Experiment], durations: dict[str, list[float]]) -> int:
+def ending(worker: Worker, message: Ended | None, folder: Path) -> Ended | None:
+    """How an experiment ended whose worker said so, or died; None where it is to be started again."""
+    if message is not None:
+        return message
+    return None if worker.killed() and _may_go_on(folder) else _death(worker, folder)
+
+
+def failure_of(experiment: Experiment, ended: Ended) -> Failure | None:
+    """What is told of an experiment that failed, None of one that did not."""
+    return None if ended.reason is None else Failure(experiment, ended.reason, ended.error_file)
+
+
+def longest(pending: Sequence[int], experiments: Sequence[Experiment], durations: dict[str, list[float]]) -> int:
     """The pending experiment whose method took longest on average; one not yet known before all others."""
 
     def expected(index: int) -> float:

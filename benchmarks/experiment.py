@@ -31,7 +31,7 @@ from benchmarks.continuation import Continuation, record_of
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
 from benchmarks.provenance import provenance
 from benchmarks.reason import reason
-from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, write_run
+from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, rows_of, write_run
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.spec import Spec
 from btao.training import Level
@@ -189,7 +189,7 @@ def run_experiment(
     command : str
         The command line, for the record.
     on_trial : callable, optional
-        Called with every row, replayed ones included.
+        Called with every row, those that were there before included.
     on_iteration : callable, optional
         Called during a trial whose task has a training curve, with the trial, the number of iterations
         trained and the validation error.
@@ -216,8 +216,10 @@ def run_experiment(
     experiment.check()
     folder = experiment.folder(out)
     if is_done(folder):
-        return "skipped"
+        return _skip(folder, on_trial)
     with TrialLog(folder) as log:
+        if is_done(folder):  # by a process that held it until now
+            return _skip(folder, on_trial)
         run = _describe(experiment, command, log, earlier=read_run(folder))
         try:
             objective, method = experiment.build(folder / LIBRARY)
@@ -239,6 +241,13 @@ def run_experiment(
         for name in (ERROR, killed.FILE):
             (folder / name).unlink(missing_ok=True)
     return run["status"]
+
+
+def _skip(folder: Path, on_trial: Callable[[Row], None] | None) -> str:
+    """Show the trials of a run that is done."""
+    for row in rows_of(folder) if on_trial is not None else ():
+        on_trial(row)
+    return "skipped"
 
 
 @dataclass

@@ -32,8 +32,13 @@ options (with their defaults)
   data=auto                     auto, mnist or cifar10: auto may fall back on a smaller real
                                 data set and says so, the other two fail instead
   data_dir=                     a folder with the data sets, looked into first
-  jobs=1                        experiments run at the same time, each in a process of its own
-  threads=1                     threads of linear algebra for each experiment
+  engine=local                  local: processes of this machine; dask: a Dask cluster
+  engine.address=               the scheduler of a Dask cluster (tcp://host:port) whose workers see the
+                                folder of the records; without it dask starts one of this machine's
+  jobs=2                        experiments run at the same time, each in a process of its own; in a
+                                cluster that exists, as many as its workers have threads
+  threads=1                     threads of linear algebra for each experiment, however many cores there
+                                are: they can change the last digits of a table
   out=results/runs              the folder of the records
   display=auto                  live or plain; auto: live in a terminal, else plain
   methods.NAME.PARAMETER=VALUE  a parameter of a chosen method
@@ -45,7 +50,7 @@ EXAMPLES = """\
 examples
   python -m benchmarks.run task=currin
   python -m benchmarks.run task=toy method=[btao,gp_bo] seeds=[3,7] budget.heavy=12
-  python -m benchmarks.run task=currin methods.btao.light_per_heavy=4 jobs=2
+  python -m benchmarks.run task=currin methods.btao.light_per_heavy=4 jobs=4
   python -m benchmarks.run -m task=toy,currin,park scale=smoke
 """
 

@@ -10,6 +10,7 @@ CHOICES = {
     "scale": ("smoke", "laptop", "paper"),
     "source": ("live", "table"),
     "data": ("auto", "mnist", "cifar10"),
+    "engine": ("local", "dask"),
     "display": ("auto", "live", "plain"),
 }
 

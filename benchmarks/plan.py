@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,9 @@ def plan(request: Request) -> Plan:
         A parameter that a class does not take, a value out of range, a method that cannot do the
         task, data that cannot be found, a record that is damaged, or a folder that cannot be made.
     """
-    places = {"data": request.data, "data_dir": request.data_dir} if request.task.get("needs_data") else {}
+    # Whole paths, as the workers of a cluster start elsewhere.
+    data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
+    places = {"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {}
     try:
         request.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,7 +70,7 @@ def plan(request: Request) -> Plan:
     try:
         task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
         if request.table is not None:
-            places = {"table": str(request.table)}
+            places = {"table": os.path.abspath(request.table)}
             task = Spec(task.name, "benchmarks.replay.Replay", {"parameters": request.given} if request.given else {})
         objective = task.build(**places)
         if request.table is not None and objective.task != task.name:

@@ -39,7 +39,7 @@ options (with their defaults)
   seed=0                      of the design and of the training
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
-  data=auto  data_dir=  jobs=1  threads=1  display=auto
+  data=auto  data_dir=  jobs=2  threads=1  display=auto
                               as `python -m benchmarks.run --help` says
   out=results/tables          the folder of the table, and of <name>.parts, where its trials are logged
   -h, --help                  this text
@@ -47,6 +47,8 @@ options (with their defaults)
 
 PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
+# Options of `benchmarks.run` that have no effect here.
+RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
 FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}
 
 
@@ -91,7 +93,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int]:
             raise UsageError(options.unknown("flag", argument, ["-h", "--help"]))
         if name in own:
             own[name] = int(value) if re.fullmatch(r"\d+", value) else value
-        elif name.partition(".")[0] in ("method", "methods", "seeds", "budget", "shared_init", "source", "table"):
+        elif name.partition(".")[0] in RUN_ONLY:
             raise UsageError(f"{argument!r} has no effect on a table; --help lists the options")
         else:
             rest.append(argument)

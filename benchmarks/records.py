@@ -295,6 +295,26 @@ def is_done(folder: Path) -> bool:
         return False
 
 
+def held(folder: Path) -> bool:
+    """Whether a process works on the run in a folder.
+
+    The log is locked for an instant to learn it, so a process that opens it in that instant is refused.
+
+    Raises
+    ------
+    OSError
+        If that cannot be known, as on a file system without locks.
+    """
+    try:
+        with open(folder / TRIALS, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
 def rows_of(folder: Path) -> list[Row]:
     """The trials on record in the folder of a run, none if there is no such run; CorruptRecord if they are damaged."""
     path = folder / TRIALS

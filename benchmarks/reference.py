@@ -23,7 +23,7 @@ FOLDER = ROOT / "results" / "reference"
 # What is run for each table, less scale and out.
 COMMANDS = {
     "toy": ["task=toy", "method=btao", "seeds=10"],
-    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20", "jobs=2"],
+    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"],
 }
 
 

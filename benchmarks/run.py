@@ -6,6 +6,8 @@ after Ctrl-C.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import shlex
 import sys
 from collections.abc import Sequence
@@ -45,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failed = _run(each, command, prefix)
             failures += failed
             faults += not _report(each, failed, prefix)
+    except UsageError as error:  # of the cluster
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return _stopped(arguments)
     from benchmarks.summary import print_failures, print_outputs
@@ -75,16 +80,23 @@ def _plans(arguments: Sequence[str]) -> list[Plan]:
 
 def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     """Run what is not done yet, showing how it goes."""
+    from benchmarks import engine
     from benchmarks.display import open_display
-    from benchmarks.engine import run_all
 
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
     if request.data != "auto" and not request.task.get("needs_data"):
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     for reason in plan.skipped:
         print(f"skipped: {reason}", file=sys.stderr)
-    with open_display(request.display, experiments, plan.done, jobs=request.jobs, title=title) as display:
-        return run_all(experiments, request.out, jobs=request.jobs, command=command, observer=display, skip=plan.done)
+    with contextlib.ExitStack() as stack:
+        jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs)
+        if request.engine == "dask" and len(plan.done) < len(experiments):
+            from benchmarks.dask_engine import connect
+
+            cluster = stack.enter_context(connect(request.address, request.jobs, request.out))
+            jobs, run_all = cluster.jobs, cluster.run_all
+        display = stack.enter_context(open_display(request.display, experiments, plan.done, jobs=jobs, title=title))
+        return run_all(experiments, request.out, command=command, observer=display, skip=plan.done)
 
 
 def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:

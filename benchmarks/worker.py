@@ -42,6 +42,9 @@ OTHER_VARIABLES = {
     "BTAO_NOTICE": "0",
 }
 
+# The environment is the process's: its threads, if it has several that start workers, take turns.
+STARTING = threading.Lock()
+
 
 @dataclass(frozen=True)
 class TrainingProgress:
@@ -83,12 +86,14 @@ class Progress:
 class Ended:
     """The end of an experiment: None, or why it failed in one line and the file with the traceback.
 
-    `memory` is the most that the process has held so far, in bytes.
+    `memory` is the most that the process has held so far, in bytes; `locked` says that it was not
+    even begun, as another process works on it.
     """
 
     reason: str | None = None
     error_file: Path | None = None
     memory: int = 0
+    locked: bool = False
 
 
 class Worker:
@@ -111,7 +116,7 @@ class Worker:
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
         variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | OTHER_VARIABLES
-        with _environment(variables), _interrupts_blocked():
+        with STARTING, _environment(variables), interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
@@ -166,7 +171,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Block SIGINT here, where it is only put off, and for good in a process that is started meanwhile.
 
     Ctrl-C reaches the whole group of processes, but it is for the parent to end the workers.
@@ -199,7 +204,7 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
         finally:
             reporter.send()
     except RunLocked as error:  # the file is that of the process that works on the run
-        return Ended(reason(error))
+        return Ended(reason(error), locked=True)
     except ExperimentFailed as error:
         ended = Ended(str(error), error.folder / ERROR)
     except Exception as error:  # such as a damaged record, which is left as it is

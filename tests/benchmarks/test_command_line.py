@@ -27,6 +27,9 @@ def request(*arguments):
         ("+seeds=[3,7]", "seeds=[3,7]"),
         ("+methods.btao.new=1", "+methods.btao.new=1"),
         ("task=a+b", "task=a+b"),
+        ("engine=dask", "engine.name=dask"),
+        ("+engine=dask", "engine.name=dask"),
+        ("+engine.address=tcp://a:1", "engine.address=tcp://a:1"),
     ],
 )
 def test_the_plus_of_a_known_option_is_dropped(argument, normal):
@@ -41,8 +44,16 @@ def test_defaults():
     plain = request()
     assert plain.seeds == tuple(range(10))
     assert (plain.scale, plain.data, plain.data_dir, plain.display) == ("laptop", "auto", None, "auto")
-    assert (plain.jobs, plain.threads, str(plain.out)) == (1, 1, "results/runs")
+    assert (plain.jobs, plain.threads, str(plain.out)) == (2, 1, "results/runs")
+    assert (plain.engine, plain.address) == ("local", None)
     assert list(plain.methods) == ["random_search"]
+
+
+def test_the_engine_and_its_part():
+    for arguments in (["engine=dask"], ["+engine=dask"], ["engine.name=dask"]):
+        assert (request(*arguments).engine, request(*arguments).address) == ("dask", None)
+    assert request("engine=dask", "engine.address=tcp://10.0.0.7:8786").address == "tcp://10.0.0.7:8786"
+    assert [each.engine for each in read(["-m", *CURRIN, "engine=local,dask"])] == ["local", "dask"]
 
 
 def test_methods_keep_the_order_they_were_asked_for():
@@ -91,6 +102,10 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "task.parameters.nois=1"], "did you mean 'task.parameters.noise'?"),
         (["task=currin", "method=btao", "methods.btao.light_per_heav=4"], "'methods.btao.light_per_heavy'?"),
         ([*CURRIN, "methods.btao.light_per_heavy=4"], "method 'btao' is not chosen; add it to method=[random_search]"),
+        ([*CURRIN, "engine=dusk"], "unknown engine 'dusk': did you mean 'dask'?"),
+        ([*CURRIN, "engine=null"], "unknown engine 'null': choose one of local, dask"),
+        ([*CURRIN, "engine.adress=tcp://a:1"], "unknown option 'engine.adress': did you mean 'engine.address'?"),
+        ([*CURRIN, "engine.address=tcp://a:1"], "engine.address=tcp://a:1 has no effect without engine=dask"),
         ([*CURRIN, "jobs=0"], "jobs=0: give an integer of at least 1"),
         ([*CURRIN, "jobs=null"], "jobs=null: give an integer of at least 1"),
         ([*CURRIN, "jobs=true"], "jobs=True: give an integer of at least 1"),

@@ -17,7 +17,7 @@ import pytest
 from baselines.protocol import Trial
 from benchmarks import engine, killed
 from benchmarks.budget import Budget, Spent
-from benchmarks.engine import _longest, _mark_failed, run_all
+from benchmarks.engine import _mark_failed, longest, run_all
 from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
@@ -224,6 +224,32 @@ def test_a_locked_run_is_a_failure_that_touches_nothing(tmp_path):
     assert not (each.folder(tmp_path) / ERROR).exists()
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_locked_run_is_looked_at_again_when_the_others_are_over(tmp_path, jobs):
+    """Released by then, it is run, or left as it is where the other process finished it."""
+    experiments = [experiment(seed) for seed in range(4)]
+    held, finished = experiments[0].folder(tmp_path), experiments[1]
+    run_all([finished], tmp_path / "elsewhere", jobs=1, command="other", observer=Log())
+    locks = [TrialLog(held), TrialLog(finished.folder(tmp_path))]
+
+    class Releasing(Log):
+        def ended(self, index, failure):
+            super().ended(index, failure)
+            if len(self.over) == 2:
+                for name in ("trials.jsonl", "run.json"):
+                    path = finished.folder(tmp_path) / name
+                    path.write_bytes((finished.folder(tmp_path / "elsewhere") / name).read_bytes())
+                for lock in locks:
+                    lock.__exit__(None, None, None)
+
+    log = Releasing()
+    assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
+    assert {*list(log.over)[:2]} == {2, 3} and len(log.over) == 4
+    assert [len(rows(each, tmp_path)) for each in experiments] == [3, 3, 3, 3]
+    assert read_run(finished.folder(tmp_path))["command"] == "other"
+    assert log.progress[1][-1].heavy == 3
+
+
 def test_threads_are_set_before_the_worker_starts_and_not_here(tmp_path, tasks, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
@@ -245,9 +271,9 @@ def test_the_longest_goes_first_and_the_unknown_before_it():
     methods = [Spec(name, "x") for name in ("short", "long", "new")]
     experiments = [Experiment(Spec("t", "x"), method, 0, Budget(heavy=1)) for method in methods]
     durations = {"short": [1.0, 2.0], "long": [1.0, 9.0]}
-    assert _longest([0, 1, 2], experiments, durations) == 2
-    assert _longest([0, 1], experiments, durations) == 1
-    assert _longest([0, 1, 2], experiments, {}) == 0
+    assert longest([0, 1, 2], experiments, durations) == 2
+    assert longest([0, 1], experiments, durations) == 1
+    assert longest([0, 1, 2], experiments, {}) == 0
 
 
 @pytest.mark.parametrize(

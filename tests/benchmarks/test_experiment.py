@@ -475,6 +475,19 @@ def test_a_run_in_use_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in EXPERIMENT.folder(tmp_path).iterdir()] == ["trials.jsonl"]
 
 
+def test_a_run_that_another_process_finishes_while_it_is_waited_for_is_not_described_anew(tmp_path, monkeypatch):
+    def first_the_other(folder):
+        monkeypatch.undo()
+        run(EXPERIMENT, tmp_path)
+        return TrialLog(folder)
+
+    monkeypatch.setattr(module, "TrialLog", first_the_other)
+    seen = []
+    assert run_experiment(EXPERIMENT, tmp_path, command="second", on_trial=seen.append) == "skipped"
+    assert read_run(EXPERIMENT.folder(tmp_path))["earlier"] == []
+    assert len(seen) == len(rows(EXPERIMENT, tmp_path)) > 0
+
+
 # --- continuing
 
 

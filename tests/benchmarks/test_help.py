@@ -9,7 +9,7 @@ from benchmarks.help import help_text
 def test_help_names_every_option_task_and_method():
     text = help_text()
     options = [name for name in document("", "config") if name not in ("defaults", "budget")]
-    for name in [*options, "budget.heavy", "budget.iterations", "budget.seconds", "task", "method"]:
+    for name in [*options, "engine.address", "budget.heavy", "budget.iterations", "budget.seconds", "task", "method"]:
         assert f"\n  {name}=" in text
     for name in [*choices("task"), *choices("method")]:
         assert f"\n  {name} " in text or f"\n  {name}\n" in text
@@ -21,3 +21,4 @@ def test_defaults_in_the_help_are_those_of_the_configuration():
     config = document("", "config")
     for name in ("seeds", "scale", "data", "jobs", "threads", "out", "display"):
         assert f"\n  {name}={config[name]} " in text
+    assert f"\n  engine={config['engine']['name']} " in text

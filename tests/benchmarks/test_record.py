@@ -188,6 +188,7 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         (["-m", "task=svm,fcn"], "unknown flag '-m'"),
         (["--multirun", "task=svm"], "unknown flag '--multirun'"),
         (["task=svm", "method=tpe"], "'method=tpe' has no effect on a table"),
+        (["task=svm", "engine=dask"], "'engine=dask' has no effect on a table"),
         (["task=svm", "budget.heavy=3"], "'budget.heavy=3' has no effect on a table"),
         (["task=svn"], "unknown task 'svn': did you mean 'svm'"),
         (["task=svm", "task.parameters.n_train=9"], "task svm: n_train must be"),

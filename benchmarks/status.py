@@ -1,0 +1,219 @@
+"""`python -m benchmarks.status out=...`: how far recorded runs are, and what finishes the others.
+
+Exit status: 0 when all are done, 1 when not, 2 for a mistake in the command or a damaged record.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks import options
+from benchmarks.catalogue import document
+from benchmarks.options import UsageError
+from benchmarks.records import RUN, CorruptRecord, held, is_done, read_run
+
+HELP = """\
+usage: python -m benchmarks.status [out=results/runs]
+
+Shows a grid of methods and seeds for every task and configuration recorded below a folder, then the
+commands that finish what is not done. A seed is missing where a command that ran the method names it,
+or another method of the same grid has it.
+"""
+MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
+LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
+
+
+@dataclass
+class Grid:
+    """The runs of one task and configuration.
+
+    Attributes
+    ----------
+    title : str
+    states : dict
+        By method (name and hash) and seed: a key of `MARKS`. Missing ones are not in it.
+    commands : dict
+        By method and seed: what the run was started with last, and the folder of its records.
+    """
+
+    title: str
+    states: dict[tuple[str, int], str] = field(default_factory=dict)
+    commands: dict[tuple[str, int], tuple[str, Path]] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> list[str]:
+        return sorted({method for method, _ in self.states})
+
+    @property
+    def seeds(self) -> list[int]:
+        named = (seed for command, _ in self.commands.values() for seed in seeds_of(command))
+        return sorted({seed for _, seed in self.states}.union(named))
+
+    def state(self, method: str, seed: int) -> str:
+        return self.states.get((method, seed), "missing")
+
+    def undone(self) -> list[tuple[str, int]]:
+        """Methods and seeds whose runs are not done."""
+        cells = ((method, seed) for method in self.methods for seed in self.seeds)
+        return [cell for cell in cells if self.state(*cell) != "done"]
+
+    def lines(self) -> list[str]:
+        """The grid as text, a row a method; a method that is there twice is shown with its hash."""
+        names = [method.rpartition("-")[0] for method in self.methods]
+        shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
+        width = max(map(len, shown))
+        widths = [len(str(seed)) for seed in self.seeds]
+        head = " ".join(str(seed) for seed in self.seeds)
+        lines = [self.title, f"{'':{width}}  {head}"]
+        for name, method in zip(shown, self.methods, strict=True):
+            states = [self.state(method, seed) for seed in self.seeds]
+            marks = " ".join(MARKS[state].rjust(each) for state, each in zip(states, widths, strict=True))
+            lines.append(f"{name:{width}}  {marks}  {states.count('done')}/{len(states)}")
+        return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say (those of the process by default); the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(arguments):
+        print(HELP)
+        return 0
+    try:
+        found = grids(_out(arguments))
+    except (UsageError, CorruptRecord, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for grid in found:
+        print(*grid.lines(), sep="\n", end="\n\n")
+    print(LEGEND)
+    commands = dict.fromkeys(line for grid in found for line in finishing(grid))
+    if commands:
+        print("\nto finish:", *commands, sep="\n  ")
+    return 1 if commands else 0
+
+
+def _out(arguments: Iterable[str]) -> Path:
+    out = document("", "config")["out"]
+    for argument in arguments:
+        name, _, value = argument.lstrip("+").partition("=")
+        if name != "out" or not value:
+            raise UsageError(options.unknown("option", name, ["out"]) if name != "out" else "out=: give a folder")
+        out = value
+    return Path(out).expanduser()
+
+
+def grids(out: Path) -> list[Grid]:
+    """What is recorded below a folder.
+
+    Raises
+    ------
+    UsageError
+        If nothing is.
+    CorruptRecord
+        If a run.json is damaged.
+    OSError
+        If a folder cannot be read, or its file system knows no locks.
+    """
+    found: dict[str, Grid] = {}
+    for path in sorted(out.rglob(RUN)):
+        folder = path.parent
+        run = read_run(folder)
+        if run is None:
+            continue  # moved away meanwhile
+        try:
+            shared = {name: value for name, value in run["configuration"].items() if name != "method"}
+            cell = f"{run['method']}-{run['hash']}", run["seed"]
+            command, status = run["command"], run["status"]
+        except (KeyError, TypeError, AttributeError):
+            raise CorruptRecord(f"{path} describes no run. Move {folder} away to run it again") from None
+        root = folder.absolute().parents[2]  # of out/<task>/<method>-<hash>/seed-<n>
+        grid = found.setdefault(json.dumps([str(root), shared], sort_keys=True), Grid(_title(run["task"], shared)))
+        grid.states[cell] = _state(folder, status)
+        grid.commands[cell] = command, root
+    if not found:
+        raise UsageError(f"no records below {out}: give the folder that was given as out= to the run")
+    return list(found.values())
+
+
+def _state(folder: Path, status: str) -> str:
+    if is_done(folder):
+        return "done"
+    if held(folder):
+        return "running"
+    return "failed" if status == "failed" else "truncated"
+
+
+def _title(task: str, shared: Mapping[str, Any]) -> str:
+    """Task and configuration in one line."""
+    parts = [f"{name}={value}" for name, value in shared["task"].get("parameters", {}).items()]
+    parts += [f"budget.{name}={value}" for name, value in shared["budget"].items() if value is not None]
+    parts += [f"threads={shared['threads']}"] + ["shared_init=true"] * ("shared_init" in shared)
+    parts += [f"data: {shared['data']['name']}"] if shared["data"] else []
+    return ", ".join([task, *parts])
+
+
+def finishing(grid: Grid) -> list[str]:
+    """The commands that finish a grid, each once: recorded ones, or for a seed that none of them has, one for it."""
+    commands = []
+    for method, seed in grid.undone():
+        if (method, seed) in grid.commands:
+            command, root = grid.commands[method, seed]
+            commands.append(_at(command, root))
+            continue
+        mine = [grid.commands[cell] for cell in grid.commands if cell[0] == method]
+        having = [(command, root) for command, root in mine if seed in seeds_of(command)]
+        command, root = having[0] if having else (_only(mine[0][0], method.rpartition("-")[0], seed), mine[0][1])
+        commands.append(_at(command, root))
+    return list(dict.fromkeys(commands))
+
+
+def _at(command: str, root: Path) -> str:
+    """A command with the folder of its records, where that is another one from here."""
+    given = _value(command, "out") or document("", "config")["out"]
+    if Path(given).expanduser().resolve() == root.resolve() or not _of_run(command):
+        return command
+    return _with(command, out=str(root))
+
+
+def _only(command: str, method: str, seed: int) -> str:
+    """A command for one method and one seed."""
+    return _with(command, method=method, seeds=f"[{seed}]") if _of_run(command) else command
+
+
+def seeds_of(command: str) -> tuple[int, ...]:
+    """The seeds that a command names; none if it is no `benchmarks.run` or sweeps over them."""
+    import yaml
+
+    if not _of_run(command):
+        return ()
+    given = _value(command, "seeds")
+    try:
+        return options.seeds(document("", "config")["seeds"] if given is None else yaml.safe_load(given))
+    except (UsageError, yaml.YAMLError):
+        return ()
+
+
+def _of_run(command: str) -> bool:
+    return shlex.split(command)[1:3] == ["-m", "benchmarks.run"]
+
+
+def _value(command: str, option: str) -> str | None:
+    """What a command gives an option, None if nothing."""
+    values = [word.lstrip("+").partition("=") for word in shlex.split(command)]
+    return next((value for name, _, value in reversed(values) if name == option), None)
+
+
+def _with(command: str, **given: str) -> str:
+    """A command with other values of options."""
+    kept = [word for word in shlex.split(command) if word.lstrip("+").partition("=")[0] not in given]
+    return shlex.join([*kept, *(f"{name}={value}" for name, value in given.items())])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""The Dask engine: tables are those of the local one, and what does not fit is refused before any work."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import distributed
+import pytest
+
+from benchmarks import dask_engine
+from benchmarks.budget import Budget
+from benchmarks.dask_engine import connect
+from benchmarks.dask_task import Terms, complaint
+from benchmarks.engine import run_all
+from benchmarks.experiment import Experiment
+from benchmarks.options import UsageError
+from benchmarks.records import TrialLog, read_run
+from benchmarks.spec import Spec
+
+SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
+
+TASK = '''
+import os, signal, time
+from baselines.random_search import RandomSearch
+from benchmarks.objectives.currin import Currin
+
+class Deadly(Currin):
+    """Kills its process in a part of the box."""
+
+    def evaluate(self, config, level, seed):
+        if config["x1"] > 0.7:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().evaluate(config, level, seed)
+
+class Broken(Currin):
+    def evaluate(self, config, level, seed):
+        os._exit(3)
+
+class SlowSearch(RandomSearch):
+    def ask(self):
+        time.sleep(1)
+        return super().ask()
+'''
+
+
+class Log:
+    """Remembers what the engine says."""
+
+    def __init__(self):
+        self.begun, self.progress, self.over = [], {}, {}
+
+    def started(self, index):
+        self.begun.append(index)
+
+    def progressed(self, index, progress):
+        self.progress.setdefault(index, []).append(progress)
+
+    def ended(self, index, failure):
+        self.over[index] = failure
+
+
+@pytest.fixture
+def tasks(tmp_path, monkeypatch):
+    (tmp_path / "deadly_task.py").write_text(TASK)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler with a worker of two threads, in this process."""
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options, protocol="tcp", host="127.0.0.1") as cluster:
+        yield cluster.scheduler_address
+
+
+def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, search=None):
+    method = Spec(*(search or ("random_search", "baselines.random_search.RandomSearch")))
+    return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy))
+
+
+def rows(experiment, out):
+    lines = (experiment.folder(out) / "trials.jsonl").read_text().splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name not in SECONDS} for line in lines]
+
+
+def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
+    """Failures and killed trials, too; what was done before is left out, and nothing but records is left."""
+    targets = ["benchmarks.objectives.currin.Currin"] * 3 + ["deadly_task.Deadly", "deadly_task.Broken"]
+    experiments = [experiment(seed, target, heavy=5) for seed, target in enumerate(targets)]
+    local, dask = tmp_path / "local", tmp_path / "dask"
+    dask.mkdir()
+    expected, seen = Log(), Log()
+    run_all(experiments, local, jobs=1, command="test", observer=expected, skip={0})
+    with connect(cluster, 1, dask) as engine:
+        assert engine.jobs == 2
+        failures = engine.run_all(experiments, dask, command="test", observer=seen, skip={0})
+    assert [failure.reason for failure in failures] == ["its process ended with exit status 3"]
+    assert failures[0].error_file == experiments[4].folder(dask) / "error.txt"
+    assert read_run(experiments[4].folder(dask))["status"] == "failed"
+    for each in experiments[1:4]:
+        assert rows(each, dask) == rows(each, local)
+    assert any(row["status"] == "failed" for row in rows(experiments[3], dask))
+    assert sorted(seen.begun) == [1, 2, 3, 4] and {*seen.over} == {1, 2, 3, 4}
+    assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: True, 4: False}
+    for index in (1, 2, 3):
+        assert seen.progress[index][-1] == expected.progress[index][-1]
+    assert [path.name for path in dask.iterdir()] == ["currin"]
+
+
+def test_the_method_that_took_longest_goes_first(tmp_path, tasks, cluster, monkeypatch):
+    slow = ("slow_search", "deadly_task.SlowSearch")
+    experiments = [experiment(seed, search=search) for seed in (0, 1) for search in (None, slow)]
+    log = Log()
+    monkeypatch.setattr(dask_engine.DaskEngine, "count", lambda self: None)  # one at a time
+    with connect(cluster, 1, tmp_path) as engine:
+        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+    assert log.begun == [0, 1, 3, 2]  # methods that are not known yet, then the slow one
+
+
+def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster):
+    each, log = experiment(0), Log()
+    failures = []
+    with connect(cluster, 1, tmp_path) as engine:
+        with TrialLog(each.folder(tmp_path)):
+            thread = threading.Thread(
+                target=lambda: failures.extend(engine.run_all([each], tmp_path, command="test", observer=log))
+            )
+            thread.start()
+            time.sleep(4)
+            assert log.over == {}
+        thread.join(60)
+    assert (failures, log.over) == ([], {0: None})
+    assert len(rows(each, tmp_path)) == 3
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_engine, "CONNECTING", 1.0)
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        with (
+            pytest.raises(UsageError, match=f"engine.address={address}: no Dask scheduler"),
+            connect(address, 1, tmp_path),
+        ):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dask_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(UsageError, match=r"engine=dask needs distributed: .* -m pip install"),
+        connect(None, 1, tmp_path),
+    ):
+        pass
+
+
+def test_a_worker_that_does_not_fit_is_refused_before_any_work(tmp_path, monkeypatch, cluster):
+    terms = Terms.of_this_process(tmp_path)
+    newer = terms.versions | {"numpy": "99.1"}
+    for changes, message in (
+        ({"versions": newer}, r"Dask worker tcp://\S+ has numpy \S+ instead of 99\.1: "),
+        ({"token": tmp_path / "nowhere" / "token"}, r"Dask worker tcp://\S+ does not see \S+/nowhere: out= must be"),
+    ):
+
+        class Changed:
+            @staticmethod
+            def of_this_process(token, changes=changes):
+                return dataclasses.replace(terms, **{"token": token, **changes})
+
+        monkeypatch.setattr(dask_engine, "Terms", Changed)
+        with pytest.raises(UsageError, match=message), connect(cluster, 1, tmp_path):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_complaint_names_what_differs(tmp_path):
+    here = Terms.of_this_process(tmp_path)
+    assert complaint(here) is None
+    versions = {name: version for name, version in here.versions.items() if name != "scipy"} | {
+        "numpy": "1",
+        "new": "2",
+    }
+    told = complaint(dataclasses.replace(here, versions=versions))
+    ours = here.versions
+    expected = f"new (none) instead of 2, numpy {ours['numpy']} instead of 1, scipy {ours['scipy']} instead of none"
+    assert told == f"has {expected}: tables would depend on the machine"
+    if here.commit is not None:
+        assert f"the suite at commit {here.commit} instead of 0" in complaint(dataclasses.replace(here, commit="0"))
+    assert complaint(dataclasses.replace(here, commit=None)) is None
+
+
+def test_a_worker_that_came_later_and_does_not_fit_fails_its_experiment_with_the_reason(tmp_path, cluster):
+    with connect(cluster, 1, tmp_path) as engine:
+        engine.terms.token.unlink()
+        (failure,) = engine.run_all([experiment(0)], tmp_path, command="test", observer=Log())
+    assert failure.reason.startswith("UnfitWorker: Dask worker tcp://") and "does not see" in failure.reason
+
+
+def test_a_scheduler_of_another_version_is_refused():
+    class Client:
+        def get_versions(self):
+            ours = {"packages": {"python": "3.11.2.final.0", "dask": "2026.1", "distributed": "2026.1"}}
+            theirs = {"packages": {"python": "3.12.0.final.0", "dask": "2026.1", "distributed": "2026.3"}}
+            return {"client": ours, "scheduler": ours, "workers": {"tcp://w": theirs}}
+
+    message = "engine=dask: Dask worker tcp://w has Python 3.12 instead of 3.11, distributed 2026.3 instead of 2026.1"
+    with pytest.raises(UsageError, match=message):
+        dask_engine._check_versions(Client())
+
+
+def test_an_experiment_whose_worker_is_lost_time_and_again_says_so():
+    error = distributed.KilledWorker("key", SimpleNamespace(address="tcp://w:1"), 3)
+    assert dask_engine._why(error) == "its Dask worker was lost 4 times, the last at tcp://w:1"
+    assert dask_engine._why(ValueError("no")) == "ValueError: no"

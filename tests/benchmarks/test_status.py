@@ -1,0 +1,145 @@
+"""The status of recorded runs: the grid, the commands that finish it, the exit status."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from benchmarks import run as run_command
+from benchmarks.records import Row, TrialLog, held, write_run
+from benchmarks.status import grids, main
+
+ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "out"
+
+
+def record(out, method, seed, status, command, n_trials=1, heavy=3, hash="0123456789"):
+    """One row on file, and a run.json that speaks of `n_trials`; the folder."""
+    folder = out / "currin" / f"{method}-{hash}" / f"seed-{seed}"
+    with TrialLog(folder) as log:
+        log.append(ROW)
+        shared = {"task": {"parameters": {"noise": 0.0}}, "budget": {"heavy": heavy, "seconds": None}, "threads": 1}
+        configuration = shared | {"data": None, "method": {"name": method}}
+        head = {"task": "currin", "method": method, "hash": hash, "seed": seed, "command": command}
+        write_run(folder, head | {"configuration": configuration, "status": status, "n_trials": n_trials})
+    return folder
+
+
+def command(*arguments):
+    return shlex.join(["python", "-m", "benchmarks.run", "task=currin", *arguments, "out=out"])
+
+
+def test_every_state_is_told_apart_and_each_command_is_named_once(here, capsys):
+    both = command("method=[a,b]", "seeds=5")
+    record(here, "a", 0, "finished", both)
+    record(here, "a", 1, "exhausted", both)
+    record(here, "a", 2, "failed", both)
+    running = record(here, "a", 3, "running", both)
+    record(here, "b", 0, "running", both, n_trials=None)
+    record(here, "b", 1, "finished", both, n_trials=2)  # a row is lost
+    record(here, "b", 3, "finished", both)
+    with TrialLog(running):
+        assert main(["out=out"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "currin, noise=0.0, budget.heavy=3, threads=1",
+        "   0 1 2 3 4",
+        "a  . . F R -  2/5",
+        "b  T T - . -  1/5",
+        "",
+        ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing",
+        "",
+        "to finish:",
+        f"  {both}",
+    ]
+
+
+def test_all_done_is_exit_status_0_and_no_command(here, capsys):
+    record(here, "a", 7, "finished", command("method=a", "seeds=[7]"))
+    assert main(["out=out"]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "currin, noise=0.0, budget.heavy=3, threads=1",
+        "   7",
+        "a  .  1/1",
+    ]
+
+
+def test_a_seed_that_no_command_of_the_method_names_gets_one_of_its_own(here, capsys):
+    record(here, "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=3"))
+    record(here, "b", 10, "finished", command("method=b", "seeds=[10]"))
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1:4] == ["   0 10", "a  .  -  1/2", "b  -  .  1/2"]
+    assert out[out.index("to finish:") + 1 :] == [
+        "  python -m benchmarks.run task=currin budget.heavy=3 out=out method=a 'seeds=[10]'",
+        "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
+    ]
+
+
+def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_one_shows_its_hash(here, capsys):
+    record(here, "a", 0, "finished", command("seeds=1"))
+    record(here, "a", 0, "finished", command("seeds=1", "methods.a.x=1"), hash="abcdef0123")
+    record(here, "a", 4, "finished", command("seeds=[4]", "budget.heavy=9"), heavy=9, hash="9999999999")
+    assert main(["out=out"]) == 0
+    out = capsys.readouterr().out
+    assert "\n              0\na-0123456789  .  1/1\na-abcdef0123  .  1/1\n" in out
+    assert "budget.heavy=9, threads=1\n   4\na  .  1/1\n" in out
+
+
+def test_records_that_were_moved_are_finished_where_they_are(here, capsys):
+    record(here, "a", 0, "running", command("method=a", "seeds=1"))
+    here.rename(here.parent / "moved")
+    assert main(["out=moved/currin"]) == 1
+    expected = f"  python -m benchmarks.run task=currin method=a seeds=1 out={here.parent / 'moved'}"
+    assert capsys.readouterr().out.splitlines()[-1] == expected
+
+
+def test_the_commands_finish_it(here, capsys):
+    common = ["task=currin", "method=[random_search,tpe]", "budget.heavy=2", "jobs=1", "out=out"]
+    assert run_command.main([*common, "seeds=2"]) == 0
+    (path,) = here.glob("currin/tpe-*/seed-1/trials.jsonl")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
+    assert run_command.main(["task=currin", "method=tpe", "budget.heavy=2", "jobs=1", "out=out", "seeds=[3]"]) == 0
+    capsys.readouterr()
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1:4] == ["               0 1 3", "random_search  . . -  2/3", "tpe            . T .  2/3"]
+    for line in out[out.index("to finish:") + 1 :]:
+        assert run_command.main(shlex.split(line)[3:]) == 0
+    assert main(["out=out"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["out=nowhere"], "no records below nowhere: give the folder that was given as out= to the run"),
+        (["out="], "out=: give a folder"),
+        (["ot=x"], "unknown option 'ot': did you mean 'out'?"),
+    ],
+)
+def test_mistakes(here, capsys, arguments, message):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"configuration": 1}'])
+def test_a_damaged_record_is_named(here, capsys, text):
+    folder = record(here, "a", 0, "finished", command())
+    (folder / "run.json").write_text(text)
+    assert main(["out=out"]) == 2
+    assert f"{folder.relative_to(here.parent) / 'run.json'}" in capsys.readouterr().err
+
+
+def test_looking_leaves_no_lock_and_no_file(here):
+    folder = record(here, "a", 0, "running", command())
+    before = sorted(here.rglob("*"))
+    assert not held(folder) and not held(here)
+    assert [grid.states for grid in grids(here)] == [{("a-0123456789", 0): "truncated"}]
+    with TrialLog(folder):
+        assert held(folder)
+    assert sorted(here.rglob("*")) == before

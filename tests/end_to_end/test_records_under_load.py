@@ -1,0 +1,161 @@
+"""Records where it gets tight: two commands on one folder, full and read-only disks, a clock set back."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.budget import Budget
+from benchmarks.catalogue import document
+from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.records import load
+from benchmarks.spec import Spec
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
+CURRIN = ("task=currin", "method=random_search")
+LIMIT = 300_000  # bytes
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start the command in a process group of its own."""
+    started = []
+
+    def start(*arguments, **options):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.run", *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            **options,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mounts a file system of 1 MB; skips where the test may not."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def mount(options):
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        with contextlib.suppress(OSError):
+            if subprocess.run(command, capture_output=True).returncode == 0:
+                return folder
+        pytest.skip("no file system can be mounted here")
+
+    yield mount
+    subprocess.run(["umount", "-l", str(folder)], capture_output=True)
+
+
+def finish(process):
+    """Its exit status, stdout and stderr."""
+    out, err = process.communicate(timeout=150)
+    assert "Traceback" not in err, err
+    return process.returncode, out, err
+
+
+def tables(out):
+    """All rows on record but for seconds, by path."""
+    return {
+        str(path.relative_to(out)): [
+            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
+            for line in path.read_text().splitlines()
+        ]
+        for path in sorted(out.rglob("trials.jsonl"))
+    }
+
+
+def test_two_commands_on_one_folder_record_each_run_once_and_lose_none(start, tmp_path):
+    common = (*CURRIN, "seeds=6", "budget.heavy=1000")
+    assert finish(start(*common, "out=alone"))[0] == 0
+    ends = [finish(process) for process in [start(*common, "out=shared") for _ in range(2)]]
+    shared = tables(tmp_path / "shared")
+    assert len(shared) == 6 and shared == tables(tmp_path / "alone")
+    for path in (tmp_path / "shared").rglob("run.json"):
+        run = json.loads(path.read_text())
+        assert (run["status"], run["earlier"]) == ("finished", [])
+    # The one that ends first may leave to the other what that is at work on; then nothing is left.
+    assert sorted(status for status, _, _ in ends) in ([0, 0], [0, 1])
+    for status, _, err in ends:
+        refused = [line for line in err.splitlines() if "FAILED" in line]
+        assert bool(refused) == bool(status)
+        assert all("another process is working on" in line for line in refused)
+
+
+def test_a_full_disk_is_named_and_the_same_command_goes_on_when_there_is_room(start, disk, tmp_path):
+    out = disk("size=1m")
+    common = (*CURRIN, "seeds=1", "budget.heavy=6000")
+    status, _, err = finish(start(*common, f"out={out}"))
+    assert status == 1
+    assert re.search(r"trial \d+ not recorded: No space left on device", err)
+    (rows,) = tables(out).values()  # whole lines only
+    assert 1000 < len(rows) < 6000
+    disk("remount,size=50m")
+    assert finish(start(*common, f"out={out}"))[0] == 0
+    assert finish(start(*common, "out=whole"))[0] == 0
+    assert tables(out) == tables(tmp_path / "whole")
+
+
+def test_a_limit_on_the_size_of_files_is_as_a_full_disk(start, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+
+    common = (*CURRIN, "seeds=1", "budget.heavy=2000")
+    status, _, err = finish(start(*common, "out=cut", preexec_fn=limit))
+    assert status == 1
+    assert re.search(r"trial \d+ not recorded: File too large", err)
+    assert finish(start(*common, "out=cut"))[0] == 0
+    assert finish(start(*common, "out=whole"))[0] == 0
+    assert tables(tmp_path / "cut") == tables(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_that_is_read_only_is_named(start, disk, there):
+    out = disk("size=1m")
+    disk("remount,ro")
+    target = out if there else out / "new"
+    status, _, err = finish(start(*CURRIN, "seeds=1", "budget.heavy=2", f"out={target}"))
+    assert status == (1 if there else 2)
+    assert "Read-only file system" in err and str(target) in err
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["random_search", "tpe", "gp_bo", "smac", "bohb", "hyperband", "btao"])
+def test_a_clock_set_back_does_not_change_a_table(tmp_path, monkeypatch, name):
+    settings = document("method", name)
+    method = Spec(name, settings.pop("_target_"), settings)
+    task = Spec("currin", "benchmarks.objectives.currin.Currin")
+    experiment = Experiment(task, method, 0, Budget(heavy=8))
+    run_experiment(experiment, tmp_path / "right", command="test")
+    now, steps = time.time(), itertools.count()
+    monkeypatch.setattr(time, "time", lambda: now - 3600 * next(steps))
+    run_experiment(experiment, tmp_path / "back", command="test")
+    monkeypatch.undo()
+    assert tables(tmp_path / "back") == tables(tmp_path / "right")
+    frame = load(tmp_path / "back")
+    assert frame["time"].is_monotonic_increasing
+    assert (frame[["train_seconds", "method_seconds"]] >= 0).all(axis=None)
