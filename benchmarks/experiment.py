@@ -310,7 +310,9 @@ class _Trials:
         level = _level(self.objective, trial)
         report = None if self.on_iteration is None else functools.partial(self.on_iteration, trial)
         start = self.training.done(trial.config)
-        started, processor = time.perf_counter(), time.process_time()
+        trains = self.objective.data is not None and not isinstance(self.objective, Replay)
+        # The processor's clock is slow to read: not where a formula or a table answers.
+        started, processor = time.perf_counter(), time.process_time() if trains else None
         try:
             if killed.count(self.log.path.parent, trial.number) >= killed.TRIES:
                 raise MemoryError(f"the process was killed {killed.TRIES} times in this trial: out of memory?")
@@ -320,7 +322,8 @@ class _Trials:
             # What it consumed is unknown: it is charged all it was granted.
             evaluation = Evaluation(math.nan, self.training.cost(trial))
             value, error = math.nan, reason(raised)
-        seconds, processor = time.perf_counter() - started, time.process_time() - processor
+        seconds = time.perf_counter() - started
+        processor = time.process_time() - processor if trains else None
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:
             raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
@@ -341,7 +344,7 @@ class _Trials:
             time=0.0,
             truth=None if failed else self.objective.truth(trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
-            processor_seconds=processor if evaluation.seconds is None else None,
+            processor_seconds=processor,
             answer=evaluation.answer,
         )
 

@@ -53,28 +53,28 @@ class Replay:
 
     def __init__(self, table: str | Path, parameters: Mapping[str, Any] | None = None) -> None:
         path = Path(table)
-        recorded, of_recording = _load(path, path.stat().st_mtime_ns if path.exists() else None)
-        head = recorded.head
+        self._recording = recording = _read(path, path.stat().st_mtime_ns if path.exists() else None)
+        head = recording.head
         for name, value in (parameters or {}).items():
             if name not in READING and value != head.parameters.get(name, value):
                 raise ValueError(
-                    f"table {recorded.name} was recorded with {name}={head.parameters[name]}, not {value}: "
+                    f"table {recording.name} was recorded with {name}={head.parameters[name]}, not {value}: "
                     "leave it out, or record another table"
                 )
         task: Objective = Spec(head.task, head.target, dict(head.parameters) | dict(parameters or {})).build()
         if not head.every_iteration:
-            numbers = sorted(set(recorded.rows["iteration"]))
+            recorded = recording.curves[0].iterations
             for name, level in (("light", task.light), ("heavy", task.heavy)):
-                allowed = [of_recording.light.iterations] if name == "light" else numbers[1:]
+                allowed = [recording.task.light.iterations] if name == "light" else recorded[1:]
                 if level.iterations not in allowed:
                     raise ValueError(
                         f"{name}_iterations must be {' or '.join(map(str, allowed))}, which is what table "
-                        f"{recorded.name} has, got {level.iterations}"
+                        f"{recording.name} has, got {level.iterations}"
                     )
-        if task.heavy.iterations > of_recording.heavy.iterations:
+        if task.heavy.iterations > recording.task.heavy.iterations:
             raise ValueError(
-                f"heavy_iterations must be at most {of_recording.heavy.iterations}, where table {recorded.name} ends, "
-                f"got {task.heavy.iterations}"
+                f"heavy_iterations must be at most {recording.task.heavy.iterations}, where table {recording.name} "
+                f"ends, got {task.heavy.iterations}"
             )
         self.task = head.task
         self.space, self.levels = task.space, task.levels
@@ -82,30 +82,14 @@ class Replay:
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
         self.resume_training = getattr(task, "resume_training", False)
         self.data = DataSource(
-            f"{head.data.name} (table {recorded.name})", recorded.sha256, head.data.n_train, head.data.n_validation
+            f"{head.data.name} (table {recording.name})", recording.sha256, head.data.n_train, head.data.n_validation
         )
-        self._every_iteration = head.every_iteration
-        # With one thread, the processor's seconds are those of an idle machine.
-        clock = "processor_seconds" if head.threads == 1 else "seconds"
-        self._curves = [
-            _Curve(
-                curve["iteration"].tolist(),
-                curve["consumed"].tolist(),
-                curve["validation_error"].tolist(),
-                [0.0, *curve[clock]],
-            )
-            for _, curve in recorded.rows.groupby("configuration", sort=True)
-        ]
-        firsts = recorded.rows.drop_duplicates("configuration").sort_values("configuration")
-        self.numbers: list[int] = firsts["configuration"].tolist()
-        configs = tables.unprefixed(firsts[[f"config.{name}" for name in recorded.names]])
-        self.points = np.array([self.space.to_unit(config) for config in configs])
+        self.points, self.numbers = recording.points, recording.numbers
 
-    @functools.cached_property
+    @property
     def optimum(self) -> float:
         """The best heavy measurement in the table."""
-        values = [self.read(index, self.heavy, 0).value for index in range(len(self.points))]
-        return min((value for value in values if not math.isnan(value)), default=math.nan)
+        return self._recording.best(self.heavy)
 
     def prepare(self) -> None:
         """Find the best value."""
@@ -138,20 +122,57 @@ class Replay:
         ValueError
             If the table knows nothing of so few iterations.
         """
-        curve = self._curves[index]
-        if self._every_iteration:
-            return curve.followed(level, done)
-        return curve.looked_up(level.iterations, self.light.iterations if light_known else 0)
+        known = self.light.iterations if light_known else 0
+        return self._recording.read(index, level, done, known)
 
 
 @functools.lru_cache(4)
-def _load(path: Path, changed: int | None) -> tuple[tables.Table, Objective]:
-    """A sound table, and the task as it was recorded; read again when the file has changed."""
-    recorded = tables.load(path)
-    head = recorded.head
-    task = Spec(head.task, head.target, head.parameters).build()
-    recorded.check(task.space, task.heavy.iterations)
-    return recorded, task
+def _read(path: Path, changed: int | None) -> _Recording:
+    """What a table holds; read again when the file has changed."""
+    return _Recording(tables.load(path))
+
+
+class _Recording:
+    """A sound table, laid out for being read many times.
+
+    Raises
+    ------
+    CorruptTable
+        If it cannot have been recorded.
+    """
+
+    def __init__(self, table: tables.Table) -> None:
+        self.name, self.head, self.sha256 = table.name, table.head, table.sha256
+        self.task: Objective = Spec(self.head.task, self.head.target, self.head.parameters).build()
+        table.check(self.task.space, self.task.heavy.iterations)
+        # With one thread, the processor's seconds are those of an idle machine.
+        clock = "processor_seconds" if self.head.threads == 1 else "seconds"
+        self.curves = [
+            _Curve(
+                curve["iteration"].tolist(),
+                curve["consumed"].tolist(),
+                curve["validation_error"].tolist(),
+                [0.0, *curve[clock]],
+            )
+            for _, curve in table.rows.groupby("configuration", sort=True)
+        ]
+        firsts = table.rows.drop_duplicates("configuration").sort_values("configuration")
+        self.numbers: list[int] = firsts["configuration"].tolist()
+        configs = tables.unprefixed(firsts[[f"config.{name}" for name in table.names]])
+        self.points = np.array([self.task.space.to_unit(config) for config in configs])
+        self._best: dict[Level, float] = {}
+
+    def read(self, index: int, level: Level, done: int, known: int) -> Evaluation:
+        """As `Replay.read`; `known` are the iterations of a machine that is remembered."""
+        curve = self.curves[index]
+        return curve.followed(level, done) if self.head.every_iteration else curve.looked_up(level.iterations, known)
+
+    def best(self, level: Level) -> float:
+        """The best measurement at a level, nan if there is none."""
+        if level not in self._best:
+            values = [self.read(index, level, 0, 0).value for index in range(len(self.curves))]
+            self._best[level] = min((value for value in values if not math.isnan(value)), default=math.nan)
+        return self._best[level]
 
 
 class _Curve:
