@@ -91,7 +91,14 @@ def length(name, n):
     return min(n * LONG.get(name, 1), SHORT.get(name, math.inf))
 
 
-CASES = [(name, problem) for name in METHODS for problem in PROBLEMS if problem != "finite"]
+# A proposal of these takes seconds, and each has a heavy level only: fewer kinds of tasks do.
+SLOW, ENOUGH = ("smac", "smac_gp"), ("real", "mixed", "two levels")
+CASES = [
+    (name, problem)
+    for name in METHODS
+    for problem in PROBLEMS
+    if problem != "finite" and (name not in SLOW or problem in ENOUGH)
+]
 every_method = pytest.mark.parametrize(("name", "problem"), CASES, ids=[f"{m}-{p}" for m, p in CASES])
 each_method = pytest.mark.parametrize("name", METHODS)
 
