@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
-from baselines.ledger import Ledger, check_seed
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from baselines.quarantine import Quarantine
 
@@ -147,8 +147,7 @@ def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:
     """
     if isinstance(eta, bool) or not isinstance(eta, int | float) or not 2 <= eta < float("inf"):
         raise ValueError(f"eta must be a number of at least 2, got {eta!r}")
-    if n_rungs is not None and (isinstance(n_rungs, bool) or not isinstance(n_rungs, int) or n_rungs < 1):
-        raise ValueError(f"n_rungs must be null or an integer of at least 1, got {n_rungs!r}")
+    check_count("n_rungs", n_rungs, optional=True)
     light, heavy = problem.light_iterations, problem.heavy_iterations
     if light is None or problem.levels == "two":
         levels = 1 if light is None else 2

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_seed
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
@@ -40,8 +40,7 @@ class GPBO:
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
-        if n_init is not None and (isinstance(n_init, bool) or not isinstance(n_init, int) or n_init < 1):
-            raise ValueError(f"n_init must be null or an integer of at least 1, got {n_init!r}")
+        check_count("n_init", n_init, optional=True)
         self._problem = problem
         self._space = problem.space
         self._kernel = Kernel(problem.space.dim, problem.space)

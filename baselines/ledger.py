@@ -11,10 +11,12 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def check_count(name: str, value: object, least: int = 1) -> None:
-    """ValueError, naming the parameter, if `value` is no integer of at least `least`."""
+def check_count(name: str, value: object, least: int = 1, optional: bool = False) -> None:
+    """ValueError, naming the parameter, if `value` is no integer of at least `least`, nor None where `optional`."""
+    if optional and value is None:
+        return
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        raise ValueError(f"{name} must be {'null or ' * optional}an integer of at least {least}, got {value!r}")
 
 
 class Ledger:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from baselines.interpreter import interpreter
+from baselines.interpreter import run_module
 from btao import Categorical, Integer, Real, Space
 
 PARAMETER_TYPES = {Real: "real", Integer: "integer", Categorical: "categorical"}
@@ -158,10 +157,9 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
         Naming the method, what it lacks and the parameters or level concerned.
     """
     if missing := capabilities.missing():
-        pip = shlex.join([interpreter(), "-m", "pip", "install"])
-        install = f"{pip} {shlex.quote(f'btao[{capabilities.extra}]')}"
+        install = run_module("pip", "install", f"btao[{capabilities.extra}]")
         if capabilities.without_dependencies:
-            install += f" && {pip} --no-deps {shlex.join(capabilities.without_dependencies)}"
+            install += " && " + run_module("pip", "install", "--no-deps", *capabilities.without_dependencies)
         raise MissingLibrary(f"method {name!r} needs {' and '.join(missing)}, which is not installed: {install}")
     for parameter_name, parameter in problem.space.parameters.items():
         kind = PARAMETER_TYPES[type(parameter)]

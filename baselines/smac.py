@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_seed
+from baselines.ledger import Ledger, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from baselines.quarantine import Quarantine
 from baselines.smac_stable_order import keep_order
@@ -65,9 +65,7 @@ class SMAC:
         if surrogate not in FACADES:
             raise ValueError(f"surrogate must be one of {list(FACADES)}, got {surrogate!r}")
         for name, value in (("n_init", n_init), ("n_trials", n_trials), ("retrain_after", retrain_after)):
-            optional = name != "n_trials"
-            if not (optional and value is None) and (type(value) is not int or value < 1):
-                raise ValueError(f"{name} must be {'null or ' * optional}an integer of at least 1, got {value!r}")
+            check_count(name, value, optional=name != "n_trials")
         self._problem = problem
         self._surrogate = surrogate
         self._n_trials = problem.n_heavy or n_trials

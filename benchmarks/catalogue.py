@@ -7,12 +7,11 @@ from typing import Any
 
 import yaml
 
-from benchmarks.options import UsageError
+from benchmarks.options import SCALES, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = ROOT / "conf"
 TABLES = ROOT / "results" / "tables"
-SCALES = ("smoke", "laptop", "paper")  # in ascending order
 GROUPS = ("task", "method")
 REQUIRED = {"task": ("name", "description", "_target_", "scales"), "method": ("_target_",)}
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import options
-from benchmarks.catalogue import CONF, GROUPS, SCALES, choices, document, find_table, task_listing
-from benchmarks.options import UsageError, text, unknown
+from benchmarks.catalogue import CONF, GROUPS, choices, document, find_table, task_listing
+from benchmarks.options import SCALES, UsageError, text, unknown
 
 SWEEP_FLAGS = ("-m", "--multirun")
 
@@ -154,26 +154,13 @@ def _request(overrides: list[str]) -> Request:
     }
     if config["out"] in (None, ""):
         raise UsageError(f"out={text(config['out'])}: give a folder, . for this one")
-    table = None
-    if chosen["source"] == "table":
-        table = find_table(
-            config["task"]["name"], chosen["scale"] if "scale" in defaults else None, _name(config["table"])
-        )
-        for option in ("data", "data_dir"):
-            if option in defaults:
-                raise UsageError(f"{option}={text(config[option])} has no effect with source=table")
-        recorded_at = table.stem.rpartition("-")[2]
-        if recorded_at not in SCALES or (recorded_at != chosen["scale"] and "scale" in defaults):
-            raise UsageError(
-                f"table={table}: a table is named <task>-<data>-<scale>.parquet"
-                + (f", and scale={chosen['scale']} was asked for" if "scale" in defaults else "")
-            )
-        chosen["scale"] = recorded_at
-    elif config["table"] is not None:
-        raise UsageError(f"table={text(config['table'])} has no effect without source=table")
+    table = _table(config, given=defaults)
+    if table is not None:
+        chosen["scale"] = _scale_of(table)
     task, scale = config["task"], config["task"]["scales"][chosen["scale"]]
-    parameters = "task.parameters."
-    scaled = {k: v for k, v in scale.get("parameters", {}).items() if f"task.parameters.{k}" not in defaults}
+    prefix = "task.parameters."
+    given = {key.removeprefix(prefix): values[key] for key in defaults if key.startswith(prefix)}
+    scaled = {name: value for name, value in scale.get("parameters", {}).items() if name not in given}
     return Request(
         task=task | {"parameters": task.get("parameters", {}) | scaled},
         methods=config["methods"],
@@ -182,13 +169,37 @@ def _request(overrides: list[str]) -> Request:
         shared_init=options.flag("shared_init", config["shared_init"]),
         data_dir=_name(config["data_dir"]),
         table=table,
-        given={key.removeprefix(parameters): values[key] for key in defaults if key.startswith(parameters)},
+        given=given,
         out=Path(str(config["out"])).expanduser(),
         address=address,
         jobs=options.count("jobs", config["jobs"], required=True),
         threads=options.count("threads", config["threads"], required=True),
         **chosen,
     )
+
+
+def _table(config: Mapping[str, Any], given: Container[str]) -> Path | None:
+    """The recorded table to be replayed, None if training is live; `given` are the options on the command line."""
+    if config["source"] != "table":
+        if config["table"] is not None:
+            raise UsageError(f"table={text(config['table'])} has no effect without source=table")
+        return None
+    scale = config["scale"] if "scale" in given else None
+    table = find_table(config["task"]["name"], scale, _name(config["table"]))
+    for option in ("data", "data_dir"):
+        if option in given:
+            raise UsageError(f"{option}={text(config[option])} has no effect with source=table")
+    recorded_at = _scale_of(table)
+    if recorded_at not in SCALES or scale not in (None, recorded_at):
+        raise UsageError(
+            f"table={table}: a table is named <task>-<data>-<scale>.parquet"
+            + (f", and scale={scale} was asked for" if scale is not None else "")
+        )
+    return table
+
+
+def _scale_of(table: Path) -> str:
+    return table.stem.rpartition("-")[2]
 
 
 def _name(value: object) -> str | None:

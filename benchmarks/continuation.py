@@ -40,9 +40,15 @@ class Continuation:
     seed : int
     folder : Path
         The folder of the run; states are kept in a folder inside.
+
+    Attributes
+    ----------
+    trains : bool
+        Whether something is trained, and no formula evaluated.
     """
 
     def __init__(self, objective: Objective, seed: int, folder: Path) -> None:
+        self.trains = objective.data is not None
         self._objective = objective
         self._seed = seed
         self._has_curves = isinstance(objective, CurveTask)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.spec import Spec
 from benchmarks.table import Table
 from btao.training import Level
 
@@ -22,8 +21,7 @@ GUESSING = 0.9  # the error of guessing among ten classes: that of a network bef
 
 def levels(table: Table) -> tuple[Level, Level]:
     """The light and the heavy level of the recorded task."""
-    head = table.head
-    task = Spec(head.task, head.target, head.parameters).build()
+    task = table.head.objective()
     return task.light, task.heavy
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from baselines.interpreter import interpreter
+from baselines.interpreter import run_module
 from benchmarks.dask_task import Terms, complaint, run_task
 from benchmarks.engine import Failure, Observer, failure_of, longest
 from benchmarks.experiment import Experiment
@@ -58,7 +58,7 @@ def connect(address: str | None, jobs: int, out: Path) -> Iterator[DaskEngine]:
     try:
         import distributed
     except ImportError as error:
-        raise UsageError(f"engine=dask needs distributed: {interpreter()} -m pip install distributed") from error
+        raise UsageError(f"engine=dask needs distributed: {run_module('pip', 'install', 'distributed')}") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it reports with a trace is told below
     token = out.resolve() / f".seen-by-workers-{uuid.uuid4().hex}"
     with contextlib.ExitStack() as stack:

@@ -30,11 +30,15 @@ FAULT = "Fatal Python error"  # how faulthandler begins; the innermost call foll
 
 @dataclass(frozen=True)
 class Failure:
-    """An experiment that did not come to its end: why, in one line, and the file that says more."""
+    """An experiment that did not come to its end: why, in one line, and the file that says more.
+
+    `locked` says that another process works on it.
+    """
 
     experiment: Experiment
     reason: str
     error_file: Path | None = None
+    locked: bool = False
 
 
 class Observer(Protocol):
@@ -145,7 +149,7 @@ def ending(worker: Worker, message: Ended | None, folder: Path) -> Ended | None:
 
 def failure_of(experiment: Experiment, ended: Ended) -> Failure | None:
     """What is told of an experiment that failed, None of one that did not."""
-    return None if ended.reason is None else Failure(experiment, ended.reason, ended.error_file)
+    return None if ended.reason is None else Failure(experiment, ended.reason, ended.error_file, ended.locked)
 
 
 def longest(pending: Sequence[int], experiments: Sequence[Experiment], durations: dict[str, list[float]]) -> int:

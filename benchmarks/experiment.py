@@ -228,7 +228,8 @@ def run_experiment(
             write_run(folder, run)
             training = training_of(objective, experiment.seed, folder)
             budgeted = BudgetedMethod(method, experiment.budget, training.cost)
-            trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration)
+            deadly = log.n_rows if killed.count(folder, log.n_rows) >= killed.TRIES else None
+            trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly)
             run["status"] = trials.run()
         except (Exception, SystemExit) as error:
             with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
@@ -252,7 +253,7 @@ def _skip(folder: Path, on_trial: Callable[[Row], None] | None) -> str:
 
 @dataclass
 class _Trials:
-    """The trials of one run: those on record are replayed, then new ones made."""
+    """The trials of one run: those on record are replayed, then new ones made, all but the `deadly` one."""
 
     objective: Objective
     method: BudgetedMethod
@@ -260,6 +261,7 @@ class _Trials:
     log: TrialLog
     on_trial: Callable[[Row], None] | None
     on_iteration: Callable[[Trial, int, float], None] | None
+    deadly: int | None = None
 
     def run(self) -> str:
         """Go on to the end; "finished" or "exhausted"."""
@@ -310,11 +312,11 @@ class _Trials:
         level = _level(self.objective, trial)
         report = None if self.on_iteration is None else functools.partial(self.on_iteration, trial)
         start = self.training.done(trial.config)
-        trains = self.objective.data is not None and not isinstance(self.objective, Replay)
         # The processor's clock is slow to read: not where a formula or a table answers.
+        trains = self.training.trains
         started, processor = time.perf_counter(), time.process_time() if trains else None
         try:
-            if killed.count(self.log.path.parent, trial.number) >= killed.TRIES:
+            if trial.number == self.deadly:
                 raise MemoryError(f"the process was killed {killed.TRIES} times in this trial: out of memory?")
             evaluation = self.training.evaluate(trial, level, report)
             value, error = float(evaluation.value), evaluation.error

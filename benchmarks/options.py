@@ -6,8 +6,9 @@ import difflib
 import math
 from collections.abc import Iterable
 
+SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
-    "scale": ("smoke", "laptop", "paper"),
+    "scale": SCALES,
     "source": ("live", "table"),
     "data": ("auto", "mnist", "cifar10"),
     "engine": ("local", "dask"),

@@ -12,6 +12,7 @@ from benchmarks.budget import Budget
 from benchmarks.command_line import Request
 from benchmarks.experiment import Experiment
 from benchmarks.options import UsageError
+from benchmarks.reason import reason
 from benchmarks.records import CorruptRecord
 from benchmarks.spec import Spec
 from benchmarks.summary import finished
@@ -79,11 +80,11 @@ def plan(request: Request) -> Plan:
         methods, skipped = [], []
         for name, settings in request.methods.items():
             method = Spec(name, *_split(settings))
-            reason = _lacks(_experiment(request, task, method, request.seeds[0], data, places))
-            if reason is None:
+            lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, places))
+            if lacking is None:
                 methods.append(method)
             else:
-                skipped.append(reason)
+                skipped.append(lacking)
         if not methods:
             raise UsageError("no method is left: " + "; ".join(skipped))
         experiments = [
@@ -119,7 +120,7 @@ def _lacks(experiment: Experiment) -> str | None:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"method {name}: {error}") from error
     except Exception as error:
-        raise UsageError(f"method {name}: {type(error).__name__}: {error}") from error
+        raise UsageError(f"method {name}: {reason(error)}") from error
     return None
 
 

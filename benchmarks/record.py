@@ -9,12 +9,12 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baselines.interpreter import interpreter
+from baselines.interpreter import run_module
 from benchmarks import options, table
 from benchmarks.command_line import Request, read
 from benchmarks.options import UsageError
@@ -74,8 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     if failures is None:
-        again = shlex.join([interpreter(), "-m", "benchmarks.record", *arguments])
-        print(f"stopped; the same command continues: {again}", file=sys.stderr)
+        print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
         return 130
     for failure in [*failures, *failed]:
         print(f"failed: {failure}", file=sys.stderr)
@@ -114,8 +113,6 @@ class Recording:
         The table's.
     parts : list of Experiment
         Each trains `PART` configurations.
-    parameters : mapping
-        Those of the task as it is replayed.
     budgets : tuple of int
         Iterations recorded; empty: every one.
     """
@@ -124,7 +121,6 @@ class Recording:
     request: Request
     objective: Objective
     parts: list[Experiment]
-    parameters: Mapping[str, Any]
     budgets: tuple[int, ...]
 
     @property
@@ -149,7 +145,7 @@ class Recording:
         jobs = self.request.jobs
         with open_display(self.request.display, self.parts, done, jobs=jobs, title=title) as display:
             failures = run_all(self.parts, self.logs, jobs=jobs, command=command, observer=display, skip=done)
-        return [failure.reason for failure in failures if not failure.reason.startswith("RunLocked")]
+        return [failure.reason for failure in failures if not failure.locked]
 
     def _drop_parts_of_configurations(self) -> None:
         """Let a configuration whose machines were not all trained begin anew.
@@ -236,7 +232,7 @@ class Recording:
         return table.Head(
             task["name"],
             task["_target_"],
-            dict(self.parameters),
+            dict(task["parameters"]),
             request.scale,
             data,
             request.seeds[0],
@@ -278,7 +274,7 @@ def plan(request: Request, n: int) -> Recording:
             budget = Budget(heavy=PART)
             parts.append(Experiment(full, search, request.seeds[0], budget, request.threads, objective.data, places))
         parts[-1].build()
-        recording = Recording(path, request, objective, parts, task["parameters"], budgets)
+        recording = Recording(path, request, objective, parts, budgets)
         recording.recorded()
     except UsageError:
         raise

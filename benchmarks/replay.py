@@ -12,9 +12,8 @@ import numpy as np
 
 from baselines.protocol import SearchExhausted, Trial
 from benchmarks import table as tables
-from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
+from benchmarks.objectives.protocol import DataSource, Evaluation
 from benchmarks.records import Row
-from benchmarks.spec import Spec
 from btao.training import Level
 
 # The parameters of a task that may differ from those it was recorded with: they decide how a curve is read.
@@ -61,7 +60,7 @@ class Replay:
                     f"table {recording.name} was recorded with {name}={head.parameters[name]}, not {value}: "
                     "leave it out, or record another table"
                 )
-        task: Objective = Spec(head.task, head.target, dict(head.parameters) | dict(parameters or {})).build()
+        task = head.objective(**(parameters or {}))
         if not head.every_iteration:
             recorded = recording.curves[0].iterations
             for name, level in (("light", task.light), ("heavy", task.heavy)):
@@ -143,7 +142,7 @@ class _Recording:
 
     def __init__(self, table: tables.Table) -> None:
         self.name, self.head, self.sha256 = table.name, table.head, table.sha256
-        self.task: Objective = Spec(self.head.task, self.head.target, self.head.parameters).build()
+        self.task = self.head.objective()
         table.check(self.task.space, self.task.heavy.iterations)
         # With one thread, the processor's seconds are those of an idle machine.
         clock = "processor_seconds" if self.head.threads == 1 else "seconds"
@@ -154,12 +153,11 @@ class _Recording:
                 curve["validation_error"].tolist(),
                 [0.0, *curve[clock]],
             )
-            for _, curve in table.rows.groupby("configuration", sort=True)
+            for _, curve in table.rows.groupby("configuration", sort=False)
         ]
-        firsts = table.rows.drop_duplicates("configuration").sort_values("configuration")
-        self.numbers: list[int] = firsts["configuration"].tolist()
-        configs = tables.unprefixed(firsts[[f"config.{name}" for name in table.names]])
-        self.points = np.array([self.task.space.to_unit(config) for config in configs])
+        configurations = table.configurations
+        self.numbers = list(configurations)
+        self.points = np.array([self.task.space.to_unit(config) for config in configurations.values()])
         self._best: dict[Level, float] = {}
 
     def read(self, index: int, level: Level, done: int, known: int) -> Evaluation:
@@ -213,6 +211,8 @@ class ReplayedTraining:
     that a heavy run continues its own light run. Of equally near ones the first is taken. The
     counterpart of `benchmarks.continuation.Continuation`.
     """
+
+    trains = False
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay

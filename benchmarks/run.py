@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from baselines.interpreter import interpreter
+from baselines.interpreter import run_module
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
 from benchmarks.help import help_text
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _stopped(arguments: list[str]) -> int:
     """Say how to go on after Ctrl-C; the exit status."""
-    again = shlex.join([interpreter(), "-m", "benchmarks.run", *arguments])
+    again = run_module("benchmarks.run", *arguments)
     print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
     return 130
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.objectives.protocol import DataSource
+from benchmarks.objectives.protocol import DataSource, Objective
+from benchmarks.spec import Spec
 from btao import Space
 
 if TYPE_CHECKING:
     import pandas
 
-FOLDER = Path(__file__).resolve().parent.parent / "results" / "tables"
 KEY = b"btao"  # of the metadata in the file's schema
 
 # The columns but for those of the configuration, config.<name>, which follow the first.
@@ -74,6 +74,10 @@ class Head:
     every_iteration: bool
     made_by: tuple[dict[str, Any], ...]
 
+    def objective(self, **changes: Any) -> Objective:
+        """The task as it was recorded, but for `changes` of its parameters; errors as `Spec.build` has them."""
+        return Spec(self.task, self.target, {**self.parameters, **changes}).build()
+
 
 @dataclass(frozen=True)
 class Table:
@@ -101,9 +105,10 @@ class Table:
     rows: pandas.DataFrame
 
     @property
-    def names(self) -> list[str]:
-        """The names of the parameters."""
-        return [column.removeprefix("config.") for column in self.rows if column.startswith("config.")]
+    def configurations(self) -> dict[int, dict[str, Any]]:
+        """The configurations by their numbers."""
+        firsts = self.rows.drop_duplicates("configuration").set_index("configuration").filter(regex=r"^config\.")
+        return dict(zip(firsts.index.tolist(), _unprefixed(firsts), strict=True))
 
     @property
     def sha256(self) -> str:
@@ -172,7 +177,7 @@ class Table:
                 yield f"{where} has {len(configs)} sets of parameters"
                 return
             try:
-                space.validate(unprefixed(configs)[0])
+                space.validate(_unprefixed(configs)[0])
             except ValueError as error:
                 yield f"{where}: {error}"
             errors = curve["validation_error"].to_numpy()
@@ -221,7 +226,7 @@ def load(path: Path) -> Table:
     return Table(path.stem, head, table.to_pandas())
 
 
-def unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
+def _unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
     """The rows of columns config.<name> as configurations, with Python's own numbers."""
     named = configs.rename(columns=lambda column: column.removeprefix("config."))
     return named.to_dict("records")

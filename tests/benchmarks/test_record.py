@@ -18,7 +18,6 @@ from benchmarks.design import configurations
 from benchmarks.records import rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.run import main as run
-from benchmarks.spec import Spec
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
 SVM = ["task=svm", *SMALL]
@@ -44,11 +43,9 @@ def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded
     assert (table.head.data.n_train, table.head.seed, table.head.every_iteration) == (200, 0, True)
     (made_by,) = table.head.made_by
     assert {"versions", "git", "machine"} == set(made_by)
-    task = Spec("fcn", table.head.target, table.head.parameters).build()
+    task = table.head.objective()
     table.check(task.space, 6)
-    firsts = table.rows.drop_duplicates("configuration")
-    configs = tables.unprefixed(firsts[[f"config.{name}" for name in table.names]])
-    assert configs == configurations(task.space, 8, 0)
+    assert list(table.configurations.values()) == configurations(task.space, 8, 0)
 
 
 def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(recorded):
@@ -63,7 +60,7 @@ def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(re
 def test_live_and_replayed_trials_of_recorded_configurations_agree(recorded, tmp_path, name):
     path = recorded / f"{name}-mnist-5000-n200-smoke.parquet"
     table = tables.load(path)
-    task = Spec(name, table.head.target, table.head.parameters).build()
+    task = table.head.objective()
     live, replayed = Continuation(task, table.head.seed, tmp_path), ReplayedTraining(Replay(path))
     generator = np.random.default_rng(0)
     budgets = (50, 167, 500) if name == "svm" else (1, 2, 4, 6)

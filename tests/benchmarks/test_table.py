@@ -43,8 +43,8 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path):
     assert loaded.sha256 == saved.sha256
     assert list(path.parent.iterdir()) == [path]
     loaded.check(SPACE, 2)
-    assert loaded.names == ["x", "k"]
-    assert tables.unprefixed(loaded.rows[["config.x", "config.k"]])[0] == {"x": 0.1 + 0.2, "k": 1}
+    assert loaded.configurations == {0: {"x": 0.1 + 0.2, "k": 1}, 2: {"x": 1.0, "k": 5}}
+    assert list(loaded.configurations[0]) == ["x", "k"]
 
 
 def test_the_hash_is_that_of_what_a_replay_depends_on():
