@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import threading
 import time
@@ -21,8 +20,7 @@ from benchmarks.experiment import Experiment
 from benchmarks.options import UsageError
 from benchmarks.records import TrialLog, read_run
 from benchmarks.spec import Spec
-
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
+from support import Log, rows
 
 TASK = '''
 import os, signal, time
@@ -48,22 +46,6 @@ class SlowSearch(RandomSearch):
 '''
 
 
-class Log:
-    """Remembers what the engine says."""
-
-    def __init__(self):
-        self.begun, self.progress, self.over = [], {}, {}
-
-    def started(self, index):
-        self.begun.append(index)
-
-    def progressed(self, index, progress):
-        self.progress.setdefault(index, []).append(progress)
-
-    def ended(self, index, failure):
-        self.over[index] = failure
-
-
 @pytest.fixture
 def tasks(tmp_path, monkeypatch):
     (tmp_path / "deadly_task.py").write_text(TASK)
@@ -83,11 +65,6 @@ def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, sear
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy))
 
 
-def rows(experiment, out):
-    lines = (experiment.folder(out) / "trials.jsonl").read_text().splitlines()
-    return [{name: value for name, value in json.loads(line).items() if name not in SECONDS} for line in lines]
-
-
 def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     """Failures and killed trials, too; what was done before is left out, and nothing but records is left."""
     targets = ["benchmarks.objectives.currin.Currin"] * 3 + ["deadly_task.Deadly", "deadly_task.Broken"]
@@ -103,8 +80,8 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     assert failures[0].error_file == experiments[4].folder(dask) / "error.txt"
     assert read_run(experiments[4].folder(dask))["status"] == "failed"
     for each in experiments[1:4]:
-        assert rows(each, dask) == rows(each, local)
-    assert any(row["status"] == "failed" for row in rows(experiments[3], dask))
+        assert rows(each.folder(dask)) == rows(each.folder(local))
+    assert any(row["status"] == "failed" for row in rows(experiments[3].folder(dask)))
     assert sorted(seen.begun) == [1, 2, 3, 4] and {*seen.over} == {1, 2, 3, 4}
     assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: True, 4: False}
     for index in (1, 2, 3):
@@ -135,7 +112,7 @@ def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster):
             assert log.over == {}
         thread.join(60)
     assert (failures, log.over) == ([], {0: None})
-    assert len(rows(each, tmp_path)) == 3
+    assert len(rows(each.folder(tmp_path))) == 3
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):

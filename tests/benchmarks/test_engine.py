@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import multiprocessing
 import os
 import signal
@@ -22,8 +21,7 @@ from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
 from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, TrainingProgress, spent_share
-
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
+from support import Log, rows
 
 TASK = '''
 import os, signal, sys
@@ -73,22 +71,6 @@ class Threads(Currin):
 '''
 
 
-class Log:
-    """Remembers what the engine says."""
-
-    def __init__(self):
-        self.begun, self.progress, self.over = [], {}, {}
-
-    def started(self, index):
-        self.begun.append(index)
-
-    def progressed(self, index, progress):
-        self.progress.setdefault(index, []).append(progress)
-
-    def ended(self, index, failure):
-        self.over[index] = failure
-
-
 @pytest.fixture
 def tasks(tmp_path, monkeypatch):
     (tmp_path / "fragile_task.py").write_text(TASK)
@@ -100,11 +82,6 @@ def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, thre
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy), threads)
 
 
-def rows(experiment, out):
-    lines = (experiment.folder(out) / "trials.jsonl").read_text().splitlines()
-    return [{name: value for name, value in json.loads(line).items() if name not in SECONDS} for line in lines]
-
-
 def test_tables_do_not_depend_on_jobs(tmp_path):
     experiments = [experiment(seed) for seed in range(3)]
     for jobs in (1, 2):
@@ -114,7 +91,7 @@ def test_tables_do_not_depend_on_jobs(tmp_path):
         assert log.over == {0: None, 1: None, 2: None}
         assert [progress.heavy for progress in log.progress[2]] == sorted(each.heavy for each in log.progress[2])
     for each in experiments:
-        assert rows(each, tmp_path / "1") == rows(each, tmp_path / "2")
+        assert rows(each.folder(tmp_path / "1")) == rows(each.folder(tmp_path / "2"))
     with TrialLog(experiments[0].folder(out)) as trials:
         best = min(row.value for row in trials.rows)
     assert log.progress[0][-1] == Progress(heavy=3, light=0, best=best, share=1.0)
@@ -150,7 +127,7 @@ def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
     assert "killed by signal 9" in dead.reason
     assert "last words" in dead.error_file.read_text()
     assert [read_run(each.folder(tmp_path))["status"] for each in experiments[1:3]] == ["failed", "failed"]
-    assert [len(rows(experiments[index], tmp_path)) for index in (0, 3)] == [3, 3]
+    assert [len(rows(experiments[index].folder(tmp_path))) for index in (0, 3)] == [3, 3]
     assert not (experiments[0].folder(tmp_path) / OUTPUT).exists()
 
 
@@ -160,7 +137,7 @@ def test_a_trial_that_has_the_worker_killed_twice_fails_and_the_run_goes_on(tmp_
     experiments = [experiment(5, "fragile_task.Fragile", heavy=6), experiment(3, "fragile_task.Fragile")]
     log = Log()
     assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
-    table = rows(experiments[0], tmp_path)
+    table = rows(experiments[0].folder(tmp_path))
     deadly = [row["trial"] for row in table if row["config"]["x1"] > 0.5]
     assert 0 < len(deadly) < len(table) == 6
     assert log.begun.count(0) == 1 + 2 * len(deadly)
@@ -211,7 +188,7 @@ def test_workers_are_told_that_the_data_is_found(tmp_path, tasks, monkeypatch):
     monkeypatch.delenv("BTAO_OFFLINE", raising=False)
     each = experiment(0, "fragile_task.Variables", 1)
     assert run_all([each], tmp_path, jobs=1, command="test", observer=Log()) == []
-    assert rows(each, tmp_path)[0]["error"] == "ValueError: 10"
+    assert rows(each.folder(tmp_path))[0]["error"] == "ValueError: 10"
     assert "BTAO_OFFLINE" not in os.environ
 
 
@@ -245,7 +222,7 @@ def test_a_locked_run_is_looked_at_again_when_the_others_are_over(tmp_path, jobs
     log = Releasing()
     assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
     assert {*list(log.over)[:2]} == {2, 3} and len(log.over) == 4
-    assert [len(rows(each, tmp_path)) for each in experiments] == [3, 3, 3, 3]
+    assert [len(rows(each.folder(tmp_path))) for each in experiments] == [3, 3, 3, 3]
     assert read_run(finished.folder(tmp_path))["command"] == "other"
     assert log.progress[1][-1].heavy == 3
 
@@ -256,7 +233,7 @@ def test_threads_are_set_before_the_worker_starts_and_not_here(tmp_path, tasks, 
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     experiments = [experiment(0, "fragile_task.Threads", 1, threads) for threads in (1, 2)]
     assert run_all(experiments, tmp_path, jobs=1, command="test", observer=Log()) == []
-    assert [rows(each, tmp_path)[0]["value"] for each in experiments] == [1.0, 2.0]
+    assert [rows(each.folder(tmp_path))[0]["value"] for each in experiments] == [1.0, 2.0]
     assert {name: os.environ.get(name) for name in THREAD_VARIABLES} == before
 
 

@@ -15,9 +15,9 @@ from benchmarks.command_line import read
 from benchmarks.plan import plan
 from benchmarks.records import TrialLog
 from benchmarks.run import main
+from support import tables
 
 CURRIN = ["task=currin", "method=random_search", "display=plain"]
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 
 TASK = '''
 from benchmarks.objectives.currin import Currin
@@ -84,18 +84,6 @@ def run(tmp_path, capsys):
         return status, captured.out, captured.err
 
     return call
-
-
-def tables(out):
-    """All rows on record but for seconds, by path."""
-    paths = sorted(out.rglob("trials.jsonl"))
-    return {
-        str(path.relative_to(out)): [
-            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
-            for line in path.read_text().splitlines()
-        ]
-        for path in paths
-    }
 
 
 def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):

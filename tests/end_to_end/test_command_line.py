@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import signal
@@ -14,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from support import tables
+
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 CURRIN = ("task=currin", "method=random_search")
 
 WAITING = """
@@ -84,17 +84,6 @@ def wait_for_rows(folder, n):
     raise TimeoutError(f"no run has {n} rows")
 
 
-def rows(out):
-    """All rows on record but for seconds, by path."""
-    return {
-        str(path.relative_to(out)): [
-            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
-            for line in path.read_text().splitlines()
-        ]
-        for path in sorted(out.rglob("trials.jsonl"))
-    }
-
-
 def test_a_sweep_leaves_records_and_figures_and_nothing_else(command, tmp_path):
     status, out, err = finish(command("-m", "+task=currin,toy", "method=random_search", "seeds=1", "scale=smoke"))
     assert (status, out.count("figure: ")) == (0, 2), err
@@ -107,14 +96,14 @@ def test_one_job_and_two_jobs_and_two_processes_give_the_same_tables(command, tm
     common = (*CURRIN, "seeds=3", "budget.heavy=5")
     both = [command(*common, f"jobs={jobs}", f"out=jobs{jobs}") for jobs in (1, 2)]
     assert [finish(process)[0] for process in both] == [0, 0]
-    one, two = (rows(tmp_path / "here" / f"jobs{jobs}") for jobs in (1, 2))
+    one, two = (tables(tmp_path / "here" / f"jobs{jobs}") for jobs in (1, 2))
     assert len(one) == 3 and one == two
 
 
 def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
     common = (*CURRIN, "seeds=2", "budget.heavy=1500")
     assert finish(command(*common, "out=whole"))[0] == 0
-    whole = rows(tmp_path / "here" / "whole")
+    whole = tables(tmp_path / "here" / "whole")
     killed = tmp_path / "here" / "killed"
     moments = random.Random(0)
     least = 0
@@ -126,7 +115,7 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
         least = path.read_bytes().count(b"\n")
     status, _, err = finish(command(*common, "out=killed"))
     assert status == 0, err
-    assert rows(killed) == whole
+    assert tables(killed) == whole
 
 
 def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more(command, tmp_path):
@@ -145,7 +134,7 @@ def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more
     assert list(path.parent.glob("states/*.npz"))
     status, _, err = finish(command(*common, "out=killed"))
     assert status == 0, err
-    assert without_seconds(rows(tmp_path / "here" / "killed")) == without_seconds(rows(tmp_path / "here" / "whole"))
+    assert without_seconds(tables(tmp_path / "here" / "killed")) == without_seconds(tables(tmp_path / "here" / "whole"))
     assert not (path.parent / "states").exists()
 
 
@@ -168,11 +157,11 @@ def test_ctrl_c_stops_at_once_says_how_to_go_on_and_leaves_no_worker(command, tm
     assert (tmp_path / "here" / interpreter).samefile(sys.executable)
     assert rest[: len(waiting) + 2] == ["-m", "benchmarks.run", *waiting]
     assert "Traceback" not in err
-    assert max(map(len, rows(tmp_path / "here").values())) == 1
+    assert max(map(len, tables(tmp_path / "here").values())) == 1
     (tmp_path / "here" / "go").touch()
     status, _, err = finish(command(*waiting))  # would be refused if a worker still held its run
     assert status == 0, err
-    assert [len(table) for table in rows(tmp_path / "here").values()] == [4, 4]
+    assert [len(table) for table in tables(tmp_path / "here").values()] == [4, 4]
 
 
 def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(command, tmp_path):
@@ -185,7 +174,7 @@ def test_a_second_process_on_a_run_is_refused_and_the_first_goes_on(command, tmp
     (tmp_path / "here" / "go").touch()
     status, _, err = finish(first)
     assert status == 0, err
-    assert [len(table) for table in rows(tmp_path / "here").values()] == [4]
+    assert [len(table) for table in tables(tmp_path / "here").values()] == [4]
 
 
 @pytest.mark.parametrize(

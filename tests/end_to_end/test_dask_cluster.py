@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from support import tables
+
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 CURRIN = ("task=currin", "method=[random_search,btao]", "seeds=6", "budget.heavy=6")
 WAITING = """
 import time
@@ -98,17 +99,6 @@ def wait_for(condition, seconds=60):
         if time.monotonic() > deadline:
             raise TimeoutError
         time.sleep(0.02)
-
-
-def tables(out):
-    """All rows on record but for seconds, by path."""
-    return {
-        str(path.relative_to(out)): [
-            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
-            for line in path.read_text().splitlines()
-        ]
-        for path in sorted(out.rglob("trials.jsonl"))
-    }
 
 
 def n_rows(out):

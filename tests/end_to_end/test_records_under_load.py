@@ -21,9 +21,9 @@ from benchmarks.catalogue import document
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import load
 from benchmarks.spec import Spec
+from support import tables
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = ("train_seconds", "method_seconds", "time", "processor_seconds")
 CURRIN = ("task=currin", "method=random_search")
 LIMIT = 300_000  # bytes
 
@@ -76,17 +76,6 @@ def finish(process):
     out, err = process.communicate(timeout=150)
     assert "Traceback" not in err, err
     return process.returncode, out, err
-
-
-def tables(out):
-    """All rows on record but for seconds, by path."""
-    return {
-        str(path.relative_to(out)): [
-            {name: value for name, value in json.loads(line).items() if name not in SECONDS}
-            for line in path.read_text().splitlines()
-        ]
-        for path in sorted(out.rglob("trials.jsonl"))
-    }
 
 
 def test_two_commands_on_one_folder_record_each_run_once_and_lose_none(start, tmp_path):
