@@ -88,7 +88,7 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
         so_far = np.minimum.accumulate([GUESSING, *errors[:stop]])
         if so_far[-1] == GUESSING:
             continue
-        seconds = np.array([0.0, *curve["processor_seconds"].to_numpy()[:stop]])
+        seconds = np.array([0.0, *curve[table.head.clock].to_numpy()[:stop]])
         done = np.searchsorted(seconds / seconds[-1], at, side="right") - 1
         shares.append((GUESSING - so_far[done]) / (GUESSING - so_far[-1]))
     return np.array(shares)

@@ -40,7 +40,8 @@ def provenance() -> dict[str, Any]:
     dict
         versions : dict of str to str, Python's own among them.
         git : {"commit": str, "clean": bool}, or None where the package is no git checkout.
-        machine : {"platform", "cpu", "cores"}; cores are those this process may use.
+        machine : {"platform", "cpu", "cores", "gpus"}; cores are those this process may use, gpus those of
+            Nvidia's that there are.
     """
     return {
         "versions": {"python": platform.python_version()} | _versions(),
@@ -49,6 +50,7 @@ def provenance() -> dict[str, Any]:
             "platform": platform.platform(),
             "cpu": _cpu_model(),
             "cores": _cores(),
+            "gpus": _gpus(),
         },
     }
 
@@ -98,3 +100,11 @@ def _cpu_model() -> str:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _gpus() -> int:
+    """From what the driver says of itself, as asking CUDA would start it."""
+    try:
+        return len(list(Path("/proc/driver/nvidia/gpus").iterdir()))
+    except OSError:
+        return 0

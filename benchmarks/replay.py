@@ -144,14 +144,12 @@ class _Recording:
         self.name, self.head, self.sha256 = table.name, table.head, table.sha256
         self.task = self.head.objective()
         table.check(self.task.space, self.task.heavy.iterations)
-        # With one thread, the processor's seconds are those of an idle machine.
-        clock = "processor_seconds" if self.head.threads == 1 else "seconds"
         self.curves = [
             _Curve(
                 curve["iteration"].tolist(),
                 curve["consumed"].tolist(),
                 curve["validation_error"].tolist(),
-                [0.0, *curve[clock]],
+                [0.0, *curve[self.head.clock]],
             )
             for _, curve in table.rows.groupby("configuration", sort=False)
         ]

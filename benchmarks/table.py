@@ -74,6 +74,15 @@ class Head:
     every_iteration: bool
     made_by: tuple[dict[str, Any], ...]
 
+    @property
+    def clock(self) -> str:
+        """The column that times a replay: the processor's seconds, which are those of an idle machine.
+
+        With several threads, or with a GPU, whose seconds no processor counts, those of the clock on the wall.
+        """
+        gpus = any(stretch["machine"].get("gpus") for stretch in self.made_by)
+        return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
+
     def objective(self, **changes: Any) -> Objective:
         """The task as it was recorded, but for `changes` of its parameters; errors as `Spec.build` has them."""
         return Spec(self.task, self.target, {**self.parameters, **changes}).build()

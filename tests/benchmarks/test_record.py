@@ -13,11 +13,15 @@ import pytest
 from baselines.protocol import Trial
 from benchmarks import record
 from benchmarks import table as tables
+from benchmarks.budget import Budget
 from benchmarks.continuation import Continuation
 from benchmarks.design import configurations
+from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.run import main as run
+from benchmarks.spec import Spec
+from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
 SVM = ["task=svm", *SMALL]
@@ -78,6 +82,24 @@ def test_live_and_replayed_trials_of_recorded_configurations_agree(recorded, tmp
         for training, evaluation in ((live, one), (replayed, other)):
             training.remember(record_row(trial, evaluation))
     assert len(seen) > 10
+
+
+def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
+    """A run of the design itself, at two budgets, of which the second continues the first."""
+    path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
+    head = tables.load(path).head
+    search = Spec("design", "benchmarks.design.DesignSearch", {"start": 0, "stop": 8, "budgets": (2, 6)})
+    live = Spec(head.task, head.target, head.parameters)
+    replayed = Spec(head.task, "benchmarks.replay.Replay", {"table": str(path)})
+    runs = []
+    for name, task in (("live", live), ("replayed", replayed)):
+        experiment = Experiment(task, search, head.seed, Budget(heavy=8), data=task.build().data)
+        run_experiment(experiment, tmp_path / name, command="test")
+        runs.append(rows(experiment.folder(tmp_path / name)))
+    one, other = ([{n: v for n, v in row.items() if n not in ("curve", "answer")} for row in each] for each in runs)
+    assert one == other and len(one) == 16
+    assert min(row["iterations"] for row in one) < 2 or {row["iterations"] for row in one} > {2}
+    assert [row["answer"] for row in runs[1]] == [{"configuration": n, "distance": 0.0} for n in range(8) for _ in "ab"]
 
 
 def record_row(trial, evaluation):

@@ -228,13 +228,16 @@ def test_a_run_ends_when_the_table_does(tmp_path):
 
 def test_other_contents_are_another_experiment(tmp_path):
     first = experiment(table_of(FLAT, tmp_path / "t.parquet"))
-    same = experiment(table_of(FLAT, tmp_path / "t.parquet", made_by=({"machine": "another"},)))
+    same = experiment(table_of(FLAT, tmp_path / "t.parquet", made_by=({"machine": {"cores": 2}},)))
     other = experiment(table_of([*FLAT[:3], [0.9] * 6], tmp_path / "t.parquet"))
     assert first.hash == same.hash != other.hash
 
 
-def test_several_threads_are_timed_by_the_wall_clock(tmp_path):
-    replay = Replay(table_of(FLAT, tmp_path / "t.parquet", threads=2))
+@pytest.mark.parametrize(
+    "head", [{"threads": 2}, {"made_by": ({"machine": {}}, {"machine": {"gpus": 1}})}], ids=["threads", "gpu"]
+)
+def test_what_one_processor_does_not_time_is_timed_by_the_wall_clock(tmp_path, head):
+    replay = Replay(table_of(FLAT, tmp_path / "t.parquet", **head))
     assert replay.evaluate(CONFIGS[0], Level(2), seed=0).seconds == 200.0
 
 
