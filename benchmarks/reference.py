@@ -1,8 +1,8 @@
-"""Reference results: the committed records behind the notebooks, and how they are made anew.
+"""Reference results: the committed records behind the notebooks and the claims, and how they are made anew.
 
 `python -m benchmarks.reference` runs everything again and replaces results/reference/*;
 `python -m benchmarks.reference toy` only that one. Interrupted, the same command continues. The
-tables are identical on the same machine and versions, but for the columns of seconds.
+results are identical on the same machine and versions, but for the columns of seconds.
 """
 
 from __future__ import annotations
@@ -20,25 +20,32 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "reference"
 
-# What is run for each table, less scale and out.
+METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
+
+# What is run for each, less out. The recorded tables are the largest of each task.
 COMMANDS = {
-    "toy": ["task=toy", "method=btao", "seeds=10"],
-    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"],
+    "toy": ["task=toy", "method=btao", "seeds=10", "scale=laptop"],
+    "synthetic": ["-m", "task=currin,park", METHODS, "seeds=30", "scale=laptop"],
+    "svm": ["task=svm", "source=table", METHODS, "seeds=30"],
+    "fcn": ["task=fcn", "source=table", METHODS, "seeds=30"],
+    "cnn": ["task=cnn", "source=table", METHODS, "seeds=30"],
 }
+# What is run instead to try the notebooks: two seeds of the methods that start at once.
+SMALL = {"method": "[random_search,gp_bo,btao_paper,btao]", "seeds": "2"}
 
 
 def load(name: str) -> pandas.DataFrame:
-    """The trials of a reference table, as `records.load` gives them.
+    """The trials of a reference result, as `records.load` gives them.
 
-    With the environment variable BTAO_SCALE set (to smoke, say) they are not read but run now, at
-    that scale with two seeds: so the notebooks can be tested without the committed results.
+    With the environment variable BTAO_SCALE=smoke they are not read but run now, small: so the
+    notebooks can be tested without the committed results.
 
     Raises
     ------
     ValueError
-        If there is no such table.
+        If there is no such result, or BTAO_SCALE is another.
     FileNotFoundError
-        If the table was not committed.
+        If it was not committed.
     RuntimeError
         If a run made now fails.
     """
@@ -46,9 +53,11 @@ def load(name: str) -> pandas.DataFrame:
 
     check(name)
     scale = os.environ.get("BTAO_SCALE")
+    if scale not in (None, "", "smoke"):
+        raise ValueError(f"BTAO_SCALE must be smoke or not set, got {scale!r}")
     if scale:
         with tempfile.TemporaryDirectory() as out:
-            return _run(name, [f"scale={scale}", "seeds=2"], Path(out))
+            return _run(_small(COMMANDS[name]), Path(out))
     path = FOLDER / f"{name}.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
@@ -56,10 +65,10 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def record(name: str, out: Path) -> Path:
-    """Run a table's experiments below `out`, or what is unfinished of them; write its Parquet file and figure."""
+    """Run the experiments of a reference result below `out`, or what is unfinished of them; write its Parquet file and figure."""
     from benchmarks import plots
 
-    frame = _run(name, ["scale=laptop"], out)
+    frame = _run(COMMANDS[name], out)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.parquet"
     temporary = path.with_suffix(".tmp")
@@ -69,12 +78,20 @@ def record(name: str, out: Path) -> Path:
     return path
 
 
-def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+def _small(command: Sequence[str]) -> list[str]:
+    """The command at the scale smoke, or with few trials of a recorded table."""
+    given = dict(word.partition("=")[::2] for word in command)
+    given |= {name: value for name, value in SMALL.items() if name == "seeds" or given[name] != "btao"}
+    given |= {"budget.heavy": "7"} if "source" in given else {"scale": "smoke"}
+    return [f"{name}={value}" if value else name for name, value in given.items()]
+
+
+def _run(command: Sequence[str], out: Path) -> pandas.DataFrame:
     from benchmarks import records, run
 
-    status = run.main([*COMMANDS[name], *arguments, f"out={out}", "display=plain"])
+    status = run.main([*command, f"out={out}", "display=plain"])
     if status:
-        raise RuntimeError(f"the run of the reference {name!r} ended with exit status {status}; it says why above")
+        raise RuntimeError(f"`python -m benchmarks.run {' '.join(command)}` ended with exit status {status}, see above")
     return records.load(out)
 
 

@@ -1,0 +1,274 @@
+"""`python -m benchmarks.claims`: every claim of the paper, with our figure and a verdict.
+
+The claims are in claims.yaml, what they are judged by in `benchmarks.claim_checks`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import options
+from benchmarks.options import UsageError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from benchmarks.claim_checks import Figure
+
+HELP = """\
+usage: python -m benchmarks.claims [out=FOLDER] [claims=FILE] [match=TEXT]
+
+Prints the claims of the paper, each with our figure, its 95% interval, the number of seeds behind it
+and a verdict, and writes them to claims.md and claims.csv.
+
+options
+  out=FOLDER    judge the runs recorded below this folder, and write there; otherwise the reference
+                results are, and the files are results/reference/claims.md and claims.csv
+  claims=FILE   other claims than those of the paper; benchmarks/claims.yaml shows how they are written
+  match=TEXT    only claims that have this text in them; nothing is written
+  -h, --help    this text
+"""
+
+CLAIMS = Path(__file__).with_suffix(".yaml")
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
+SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
+KEYS = ("claim", "source", "meaning", "check", "of", "parameters", "above", "below")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim that can be judged.
+
+    Attributes
+    ----------
+    text : str
+    source : str
+        Where in the paper.
+    meaning : str
+        What is computed, and which figures count as the claim being true.
+    check : callable
+        Of `benchmarks.claim_checks`.
+    of : (str, str)
+        A key of `SOURCES`, and the name of the reference result or of the task.
+    parameters : mapping
+        Further arguments of the check.
+    above, below : float
+        The claim is true of figures between.
+    """
+
+    text: str
+    source: str
+    meaning: str
+    check: Callable[..., Figure]
+    of: tuple[str, str]
+    parameters: Mapping[str, Any]
+    above: float
+    below: float
+
+    @property
+    def code(self) -> str:
+        """Where the figure is computed: file, line and function."""
+        line = inspect.getsourcelines(self.check)[1]
+        return f"benchmarks/{Path(inspect.getfile(self.check)).name}#L{line}"
+
+    def verdict(self, figure: Figure) -> str:
+        """Whether the whole interval is where the claim is true, none of it, or some."""
+        if math.isnan(figure.low) or math.isnan(figure.high):
+            return OPEN
+        if self.above < figure.low and figure.high < self.below:
+            return HOLDS
+        return FAILS if figure.high <= self.above or figure.low >= self.below else OPEN
+
+
+def read(path: Path = CLAIMS) -> list[Claim]:
+    """The claims in a file.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or a claim lacks something or names what there is not.
+    """
+    import yaml
+
+    from benchmarks import claim_checks
+
+    try:
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise UsageError(f"claims={path}: {' '.join(str(error).split())}") from error
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"claims={path}: give a list of claims, as benchmarks/claims.yaml does")
+    claims = []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            claims.append(_claim(entry, claim_checks))
+        except (KeyError, TypeError, ValueError) as error:
+            reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise UsageError(f"claims={path}: claim {number} {reason}") from error
+    return claims
+
+
+def _claim(entry: Any, checks: Any) -> Claim:
+    if not isinstance(entry, dict):
+        raise TypeError(f"must hold {', '.join(KEYS)}, got {entry!r}")
+    for key in entry:
+        if key not in KEYS:
+            raise ValueError(options.unknown("key", key, KEYS))
+    if not {"above", "below"} & set(entry):
+        raise ValueError("needs above or below, to say which figures would make it true")
+    known = [name for name, value in vars(checks).items() if _is_check(value, checks)]
+    if entry["check"] not in known:
+        raise ValueError(options.unknown("check", str(entry["check"]), known))
+    check = getattr(checks, entry["check"])
+    if not isinstance(entry["of"], dict) or len(entry["of"]) != 1 or not set(entry["of"]) <= set(SOURCES):
+        raise ValueError(f"must be of one of {', '.join(SOURCES)}, got {entry['of']!r}")
+    ((kind, name),) = entry["of"].items()
+    first = next(iter(inspect.signature(check).parameters))
+    if first != SOURCES[kind]:
+        raise ValueError(f"cannot be of {kind}: {entry['check']} takes a {first}")
+    inspect.signature(check).bind(None, **entry["parameters"])
+    bounds = [float(entry.get(key, default)) for key, default in (("above", -math.inf), ("below", math.inf))]
+    words = [entry[key] for key in ("claim", "source", "meaning")]
+    return Claim(*words, check, (kind, name), entry["parameters"], *bounds)
+
+
+def _is_check(value: Any, checks: Any) -> bool:
+    """A public function of the module whose first argument is what a claim can be of."""
+    if not inspect.isfunction(value) or value.__module__ != checks.__name__ or value.__name__.startswith("_"):
+        return False
+    return inspect.signature(value).return_annotation == "Figure"
+
+
+def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataFrame:
+    """Compute the figure of every claim.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    records : callable
+        Gives the trials of a reference result by its name; LookupError or FileNotFoundError where there are none.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim: claim, source, verdict, figure, low, high (its interval), n (seeds, configurations or
+        points), meaning, reason (why nothing can be told, where there is no figure), code (file, line).
+    """
+    import pandas
+
+    rows = []
+    for claim in claims:
+        row = {"claim": claim.text, "source": claim.source, "verdict": OPEN, "reason": ""}
+        numbers = {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0}
+        try:
+            figure = claim.check(_subject(claim, records), **claim.parameters)
+        except (LookupError, FileNotFoundError, UsageError) as error:
+            row["reason"] = str(error.args[0] if error.args else error)
+        else:
+            row["verdict"] = claim.verdict(figure)
+            numbers = {"figure": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
+        rows.append(row | numbers | {"meaning": claim.meaning, "code": claim.code})
+    columns = ["claim", "source", "verdict", "figure", "low", "high", "n", "meaning", "reason", "code"]
+    return pandas.DataFrame(rows)[columns]
+
+
+def _subject(claim: Claim, records: Callable[[str], DataFrame]) -> Any:
+    """What the claim is of: trials, a recorded table or a task."""
+    from benchmarks import table
+    from benchmarks.catalogue import document, find_table
+    from benchmarks.spec import Spec
+
+    kind, name = claim.of
+    if kind == "records":
+        return records(name)
+    if kind == "table":
+        return table.load(find_table(name, None, None))
+    task = document("task", name)
+    return Spec(name, task["_target_"], task["parameters"]).build()
+
+
+def markdown(table: DataFrame) -> str:
+    """The verdicts as a table in Markdown, each with a link to the code that computes it."""
+    lines = ["| claim | source | verdict | ours [95% interval] | n | what is computed |", "| --- " * 6 + "|"]
+    for row in table.to_dict("records"):
+        link = f"[{row['code'].partition('/')[2].partition('#')[0]}](../../{row['code']})"
+        ours = row["reason"] or _figure(row)
+        cells = [row["claim"], row["source"], f"**{row['verdict']}**", ours, str(row["n"]), f"{row['meaning']} ({link})"]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    counts = "; ".join(f"{verdict}: {(table['verdict'] == verdict).sum()}" for verdict in (HOLDS, FAILS, OPEN))
+    return "\n".join(["# The paper's claims", "", f"{len(table)} claims. {counts}.", "", *lines, ""])
+
+
+def _figure(row: Mapping[str, Any]) -> str:
+    return f"{row['figure']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say (those of the process by default); the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(arguments):
+        print(HELP)
+        return 0
+    try:
+        given = _read(arguments)
+        claims = read(Path(given["claims"]).expanduser() if given["claims"] else CLAIMS)
+        claims = [claim for claim in claims if (given["match"] or "").lower() in claim.text.lower()]
+        if not claims:
+            raise UsageError(f"match={given['match']}: no claim has this in it")
+        records, folder = _records(given["out"])
+        table = judge(claims, records)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    _print(table)
+    if given["match"] is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        table.to_csv(folder / "claims.csv", index=False)
+        (folder / "claims.md").write_text(markdown(table), encoding="utf-8")
+        print(f"\nwritten: {folder / 'claims.md'}, {folder / 'claims.csv'}")
+    return 0
+
+
+def _read(arguments: Sequence[str]) -> dict[str, str | None]:
+    given: dict[str, str | None] = dict.fromkeys(("out", "claims", "match"))
+    for argument in arguments:
+        name, _, value = argument.lstrip("+").partition("=")
+        if name not in given:
+            raise UsageError(options.unknown("option", name, given))
+        if not value:
+            raise UsageError(f"{name}=: give a value, or leave it out")
+        given[name] = value
+    return given
+
+
+def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path]:
+    """What gives the trials of a name, and the folder where the verdicts go."""
+    from benchmarks import records, reference
+
+    if out is None:
+        return reference.load, reference.FOLDER
+    folder = Path(out).expanduser()
+    frame = records.load(folder)
+    if frame.empty:
+        raise UsageError(f"no records below {folder}: give the folder that was given as out= to the run")
+    return (lambda name: frame), folder
+
+
+def _print(table: DataFrame) -> None:
+    from benchmarks.summary import print_table
+
+    rows = [
+        [row["claim"], row["verdict"], row["reason"] or _figure(row), str(row["n"]), row["code"]]
+        for row in table.to_dict("records")
+    ]
+    print_table(["claim", "verdict", "ours [95% interval]", "n", "computed by"], rows, "The paper's claims")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
