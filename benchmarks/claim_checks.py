@@ -132,12 +132,13 @@ def runs_of(frame: DataFrame, task: str, methods: Sequence[str]) -> DataFrame:
     Raises
     ------
     LookupError
-        Naming the methods without any.
+        Naming the methods without any, or those with runs of several configurations, which are not to be pooled.
     """
     here = frame[(frame["task"] == task) & frame["method"].isin(methods)]
-    missing = [method for method in methods if method not in set(here["method"])]
-    if missing:
-        raise LookupError(f"no runs of {', '.join(missing)} on {task}")
+    configurations = here.groupby("method")["hash"].nunique().reindex(list(methods), fill_value=0)
+    for wrong, what in ((configurations == 0, "no runs"), (configurations > 1, "runs of several configurations")):
+        if wrong.any():
+            raise LookupError(f"{what} of {', '.join(configurations.index[wrong])} on {task}")
     return here
 
 

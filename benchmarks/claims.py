@@ -152,7 +152,7 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
     ----------
     claims : sequence of Claim
     records : callable
-        Gives the trials of a reference result by its name; LookupError or FileNotFoundError where there are none.
+        Gives the trials of a reference result by its name; FileNotFoundError where there are none.
 
     Returns
     -------
@@ -168,8 +168,8 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
         numbers = {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0}
         try:
             figure = claim.check(_subject(claim, records), **claim.parameters)
-        except (LookupError, FileNotFoundError, UsageError) as error:
-            row["reason"] = str(error.args[0] if error.args else error)
+        except LookupError as error:
+            row["reason"] = error.args[0]
         else:
             row["verdict"] = claim.verdict(figure)
             numbers = {"figure": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
@@ -179,16 +179,19 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
 
 
 def _subject(claim: Claim, records: Callable[[str], DataFrame]) -> Any:
-    """What the claim is of: trials, a recorded table or a task."""
+    """What the claim is of: trials, a recorded table or a task; LookupError where there is none."""
     from benchmarks import table
     from benchmarks.catalogue import document, find_table
     from benchmarks.spec import Spec
 
     kind, name = claim.of
-    if kind == "records":
-        return records(name)
-    if kind == "table":
-        return table.load(find_table(name, None, None))
+    try:
+        if kind == "records":
+            return records(name)
+        if kind == "table":
+            return table.load(find_table(name, None, None))
+    except (FileNotFoundError, UsageError):
+        raise LookupError(f"no {'reference result' if kind == 'records' else 'recorded table'} {name}") from None
     task = document("task", name)
     return Spec(name, task["_target_"], task["parameters"]).build()
 
@@ -199,7 +202,14 @@ def markdown(table: DataFrame) -> str:
     for row in table.to_dict("records"):
         link = f"[{row['code'].partition('/')[2].partition('#')[0]}](../../{row['code']})"
         ours = row["reason"] or _figure(row)
-        cells = [row["claim"], row["source"], f"**{row['verdict']}**", ours, str(row["n"]), f"{row['meaning']} ({link})"]
+        cells = [
+            row["claim"],
+            row["source"],
+            f"**{row['verdict']}**",
+            ours,
+            str(row["n"]),
+            f"{row['meaning']} ({link})",
+        ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     counts = "; ".join(f"{verdict}: {(table['verdict'] == verdict).sum()}" for verdict in (HOLDS, FAILS, OPEN))
     return "\n".join(["# The paper's claims", "", f"{len(table)} claims. {counts}.", "", *lines, ""])

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from scipy.stats import spearmanr
 
-from benchmarks import curve_plots, curves
+from benchmarks import claim_checks, curve_plots, curves
 from benchmarks import table as tables
 from benchmarks.objectives.protocol import DataSource
 from btao.training import Level
@@ -16,7 +16,7 @@ from btao.training import Level
 FCN = {"target": "benchmarks.objectives.fcn.FCN", "parameters": {"light_iterations": 2, "heavy_iterations": 4}}
 # Three that train, one that never is better than guessing, one that diverges.
 ERRORS = [[0.8, 0.5, 0.5, 0.4], [0.3, 0.6, 0.1, 0.2], [0.9, 0.85, 0.45, 0.3], [0.9, 0.95, 0.9, 0.9], [0.8, math.nan]]
-SECONDS = [[1, 2, 3, 10], [1, 2, 4, 5], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2]]
+SECONDS = [[1, 2, 3, 10], [1, 2, 4, 5], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2], [1, 2, 3, 4]]
 
 
 def table(errors=ERRORS, iterations=(1, 2, 3, 4), every_iteration=True, **head):
@@ -46,6 +46,13 @@ def test_what_the_levels_measure():
     assert values["light"].tolist() == [0.5, 0.3, 0.85, 0.9]
     assert values["heavy"].tolist() == [0.5, 0.3, 0.3, 0.9]  # the first two stop where an iteration brings nothing
     assert values["heavy_stop"].tolist() == [3, 2, 4, 2]
+
+
+def test_what_claims_make_of_curves():
+    quick = claim_checks.quick_improvement(table(), improvement=0.75, time=0.2)  # shares 0.8, 0.75 and 0
+    assert (quick.value, quick.n) == (2 / 3, 3)
+    ordered = claim_checks.ordered_curves(table([*ERRORS, [0.3, 0.2, 0.5, 0.6]]))
+    assert (ordered.value, ordered.n) == (4 / 5, 5)  # the diverged one is left out
 
 
 def test_of_a_solver_the_recorded_numbers_of_iterations_are_read():
