@@ -6,7 +6,6 @@ are of 95% and seeded. Values are minimised: a smaller mean is better.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -97,7 +96,7 @@ def regret_ratio(frame: DataFrame, task: str, method: str, over: str, floor: flo
 
 
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:
-    """The share of configurations that make `improvement` of a heavy run's within `time` of its seconds, both shares."""
+    """The share of configurations that make the share `improvement` of a heavy run's in the share `time` of its seconds."""
     _, heavy = curves.levels(table)
     return _share(curves.improvement_shares(table, heavy, np.array([time]))[:, 0] >= improvement)
 

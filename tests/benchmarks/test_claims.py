@@ -11,7 +11,6 @@ from benchmarks import claim_checks, claims
 from benchmarks.claim_checks import Figure
 from benchmarks.claims import CLAIMS, FAILS, HOLDS, OPEN
 from benchmarks.options import UsageError
-from benchmarks.spec import Spec
 from btao import Real, Space
 from btao.training import Level
 
