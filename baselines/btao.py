@@ -53,6 +53,7 @@ class BTAOMethod:
             candidates=candidates,
             square_root_beta=square_root_beta,
         )
+        self._recommended: int | None = None
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
 
     def ask(self) -> Trial:
@@ -81,3 +82,9 @@ class BTAOMethod:
         if not 0 <= trial.number < len(asked) or asked[trial.number].config != trial.config:
             raise ValueError(f"trial {trial.number} is not pending: it was never asked for")
         self._optimizer.tell(asked[trial.number], measurement.value, error=measurement.error)
+        if trial.heavy and (recommended := self._optimizer.recommended):
+            self._recommended = recommended.number
+
+    def recommend(self) -> int | None:
+        """The trial that `btao.BTAO.recommended` named after the last heavy run; light runs do not change it."""
+        return self._recommended

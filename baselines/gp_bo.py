@@ -12,6 +12,7 @@ from baselines.protocol import Capabilities, Measurement, Problem, SearchExhaust
 from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
+from btao.recommendation import least_expected
 
 
 class GPBO:
@@ -81,10 +82,26 @@ class GPBO:
         self._ledger.close(trial)
         self._told[trial.number] = measurement
 
+    def recommend(self) -> int | None:
+        """The trial whose response the process of the last proposal, told all results since, expects to be smallest.
+
+        Before the first proposal it is the one of the smallest value. `least_expected` says what counts as equal.
+        """
+        values = self._values()
+        if not values:
+            return None
+        numbers = sorted(values)
+        observed = means = [values[number] for number in numbers]
+        if self._warm is not None:
+            points = np.array(self._points)
+            posterior = self._model(points, values, fixed=True).posterior_
+            means, _ = posterior.moments(points[numbers])
+        return numbers[least_expected(observed, means)]
+
     def _propose(self) -> np.ndarray:
         known = np.array(self._points)
         rng = np.random.default_rng([self._seed, len(known)])
-        values = {number: told.value for number, told in self._told.items() if not told.failed}
+        values = self._values()
         if values:
             best = known[sorted(values, key=lambda number: (values[number], number))[:N_BEST]]
             point = maximise(self._acquisition(known, values), self._space, known, best, rng)
@@ -96,11 +113,7 @@ class GPBO:
         return point
 
     def _acquisition(self, known: np.ndarray, values: dict[int, float]):
-        worst = max(values.values())
-        told = sorted(self._told)
-        model = GaussianProcess(self._space).fit(
-            known[told], [values.get(number, worst) for number in told], start=self._warm
-        )
+        model = self._model(known, values)
         self._warm = model.log_phi_
         weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
         pending = known[[number for number in range(len(known)) if number not in self._told]]
@@ -111,6 +124,18 @@ class GPBO:
             return upper_confidence_bound(mean, np.sqrt(variance), weight)
 
         return acquisition
+
+    def _values(self) -> dict[int, float]:
+        """The values of the successful trials, by number."""
+        return {number: told.value for number, told in self._told.items() if not told.failed}
+
+    def _model(self, points: np.ndarray, values: dict[int, float], fixed: bool = False) -> GaussianProcess:
+        """The process of all results, fitted from the last hyperparameters, or with these as they are."""
+        worst = max(values.values())
+        told = sorted(self._told)
+        return GaussianProcess(self._space).fit(
+            points[told], [values.get(number, worst) for number in told], start=self._warm, fixed=fixed
+        )
 
     def _start(self, n_init: int) -> np.ndarray:
         """A well spread Latin hypercube, without points that round alike."""

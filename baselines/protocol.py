@@ -137,6 +137,10 @@ class Method(Protocol):
     keeps that account). Two instances with equal arguments that are told equal measurements ask for
     equal trials: a run is continued by replaying its trials. A method that wraps a library runs it
     inside a `baselines.quarantine.Quarantine`.
+
+    A method with a model of the response may have `recommend() -> int | None` too: the number of the
+    successful heavy trial, of those told, whose configuration it would recommend now, None if there is
+    none. It changes nothing. Of a method without it the best observed heavy trial is what counts.
     """
 
     capabilities: ClassVar[Capabilities]

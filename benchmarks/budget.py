@@ -154,3 +154,8 @@ class BudgetedMethod:
     def tell(self, trial: Trial, row: Row) -> None:
         """Hand a measurement on; charge it with `spent.add` once its row is complete."""
         self._method.tell(trial, row.measurement)
+
+    def recommend(self) -> int | None:
+        """The number of the trial that the method recommends; None if it does not say."""
+        recommend = getattr(self._method, "recommend", None)
+        return None if recommend is None else recommend()

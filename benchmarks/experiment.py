@@ -281,6 +281,7 @@ class _Trials:
             started = time.perf_counter()
             try:
                 self.method.tell(trial, row)
+                row = dataclasses.replace(row, recommended=self.method.recommend())
             finally:  # the training is paid for, so its row is kept even if the method fails on it
                 telling = time.perf_counter() - started
                 elapsed = self.method.spent.seconds + row.train_seconds + asking + telling

@@ -67,7 +67,7 @@ class Row:
         Iterations consumed.
     train_seconds, method_seconds : float
         Seconds in the evaluation (recorded ones where a table is replayed), and in the method's ask and
-        tell of this trial.
+        tell of this trial, its recommendation included.
     time : float
         `train_seconds` + `method_seconds` of this row and all before it.
     truth : float or None
@@ -82,6 +82,8 @@ class Row:
     answer : dict or None
         Of a replayed trial: the number of the recorded configuration that answered it
         ("configuration"), and how far it is from `config` in the unit cube ("distance").
+    recommended : int or None
+        The number of the heavy trial that the method would recommend after this one, where it says so.
     """
 
     trial: int
@@ -99,6 +101,7 @@ class Row:
     curve: dict[str, Any] | None = None
     processor_seconds: float | None = None
     answer: dict[str, Any] | None = None
+    recommended: int | None = None
 
     @property
     def measurement(self) -> Measurement:
@@ -128,6 +131,7 @@ COLUMN_TYPES = {
     "method_seconds": "float64",
     "time": "float64",
     "truth": "float64",
+    "recommended": "Int64",
 }
 
 CURVE_LISTS = ("validation_errors", "training_errors", "seconds", "processor_seconds")
@@ -360,7 +364,8 @@ def load(out: str | Path) -> pandas.DataFrame:
         One row a trial, sorted by task, method, hash and seed, then in the order of the record.
         Columns: task, method, seed, hash, data (name of the data set used; missing if the task has
         none), optimum (minimised; nan if unknown), then those of `Row` that every row has,
-        with `config` as one column config.<name> a parameter and None as nan.
+        with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
+        missing where the method does not say.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,8 +14,9 @@ import numpy as np
 from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
+from btao.recommendation import least_expected
 from btao.space import Space
-from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, check_bounds
+from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, TruncationWarning, check_bounds
 from btao.trial import Trial, outcome
 
 STATE_FORMAT = 2
@@ -186,6 +188,31 @@ class BTAO:
         """The best successful heavy trial (the first of equals), or None before there is one."""
         return min(self._select("heavy", "ok"), key=lambda trial: trial.value, default=None)
 
+    @property
+    def recommended(self) -> Trial | None:
+        """The successful heavy trial whose response the model expects to be smallest, or None before there is one.
+
+        The model is that of the last proposal, told all results since; before there is one, this is `best`.
+        As the model interpolates, it differs from `best` only where results lie so near to each other
+        that the process takes a mean of them. `least_expected` says what counts as equal.
+        """
+        heavies = self._select("heavy", "ok")
+        if self._warm_heavy is None or not heavies:
+            return self.best
+        points, values = self._points(heavies), np.array([trial.value for trial in heavies])
+        _, y_light = self._known_light(points)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TruncationWarning)  # the next fit says it
+            model = TruncatedAdditiveModel(self.delta_bounds, self.rho_bounds, self.space).fit(
+                *self._light_data(),
+                points,
+                values,
+                light=self._light_cache and self._light_cache[1],  # has no part in means where light values are known
+                start=self._warm_heavy[1],
+                fixed=True,
+            )
+        return heavies[least_expected(values, model.moments(points, y_light)[0])]
+
     def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """The performance profile: mean and standard deviation of the heavy response.
 
@@ -212,11 +239,8 @@ class BTAO:
             raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
         model = self._heavy_model()
         mean, std = model.predict(points)
-        measured = self._select("light", "ok")
-        same = self._kernel.same(points, self._points(measured))
-        known = same.any(axis=1)
+        known, y_light = self._known_light(points)
         if known.any():
-            y_light = np.array([measured[index].value for index in same[known].argmax(axis=1)])
             mean[known], std[known] = model.predict(points[known], y_light)
         return mean, std
 
@@ -386,6 +410,13 @@ class BTAO:
         if failed:
             values[self._kernel.same(self._points(told), self._points(failed)).any(axis=1)] = worst
         return self._points(told), values
+
+    def _known_light(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the points (m, dim) have a light value, (m,), and the values of these."""
+        measured = self._select("light", "ok")
+        same = self._kernel.same(points, self._points(measured))
+        known = same.any(axis=1)
+        return known, np.array([measured[index].value for index in same[known].argmax(axis=1)])
 
     def _light_model(self, commit: bool = False) -> GaussianProcess:
         """The process fitted to all light results; `commit` makes it the next fit's warm start."""

@@ -379,6 +379,25 @@ def test_an_interrupted_run_continues_to_the_same_table(tmp_path):
     assert [(start["first_trial"], start["status"]) for start in described["earlier"]] == [(0, "running")]
 
 
+def test_what_a_method_recommends_is_recorded_and_records_without_it_go_on(tmp_path, monkeypatch):
+    run(EXPERIMENT, tmp_path)
+    assert "recommended" not in (EXPERIMENT.folder(tmp_path) / "trials.jsonl").read_text()
+    monkeypatch.setattr(
+        Script, "recommend", lambda script: script.asked - 1 if script.asked > 2 else None, raising=False
+    )
+    run(EXPERIMENT, tmp_path / "new")
+    said = [row.recommended for row in rows(EXPERIMENT, tmp_path / "new")]
+    assert said == [None, None, *range(2, 12)]
+    assert load(tmp_path / "new")["recommended"].tolist()[2:] == said[2:]
+
+    lines = (EXPERIMENT.folder(tmp_path) / "trials.jsonl").read_text().splitlines(keepends=True)
+    old = EXPERIMENT.folder(tmp_path / "old")
+    old.mkdir(parents=True)
+    (old / "trials.jsonl").write_text("".join(lines[:5]))
+    run(EXPERIMENT, tmp_path / "old")
+    assert [row.recommended for row in rows(EXPERIMENT, tmp_path / "old")] == [None] * 5 + said[5:]
+
+
 @pytest.mark.parametrize(("moment", "kept"), [(("ask", 4), 4), (("tell", 4), 5), (("ask", 0), 0)])
 def test_an_error_of_the_method_ends_the_run_and_keeps_its_trials_and_its_traceback(tmp_path, moment, kept):
     run(EXPERIMENT, tmp_path / "undisturbed")

@@ -18,7 +18,7 @@ FAILED = Row(1, False, 1, {"x": 0.2, "n": 4}, None, "failed", "ValueError: no\ne
 HEAD = {"task": "toy", "method": "m", "seed": 0, "hash": "abc", "optimum": -2.0, "data": None, "status": "running"}
 COLUMNS = [
     *("task", "method", "seed", "hash", "data", "optimum", "trial", "heavy", "budget"),
-    *("value", "status", "error", "iterations", "train_seconds", "method_seconds", "time", "truth"),
+    *("value", "status", "error", "iterations", "train_seconds", "method_seconds", "time", "truth", "recommended"),
 ]
 
 
@@ -155,6 +155,7 @@ def test_load_gives_one_row_a_trial(tmp_path):
     columns = COLUMNS.copy()
     columns[9:9] = ["config.x", "config.n"]
     assert list(frame.columns) == columns
+    assert frame.pop("recommended").isna().all()  # of records that do not say
     first, second = frame.to_dict("records")
     assert first | {"error": None} == {
         **{"task": "toy", "method": "m", "seed": 0, "hash": "abc", "data": "mnist", "optimum": -2.0},
@@ -165,6 +166,13 @@ def test_load_gives_one_row_a_trial(tmp_path):
     assert math.isnan(second["truth"])
     assert pd.isna(first["error"])
     assert (second["status"], second["error"]) == ("failed", "ValueError: no\nend")
+
+
+def test_what_a_method_recommends_is_loaded_as_whole_numbers(tmp_path):
+    path = write(tmp_path / "run", [dataclasses.replace(OK, recommended=0), FAILED])
+    assert ['"recommended": 0' in line for line in path.read_text().splitlines()] == [True, False]
+    recommended = load(tmp_path)["recommended"]
+    assert (str(recommended.dtype), recommended[0], recommended.isna().tolist()) == ("Int64", 0, [False, True])
 
 
 def test_load_takes_any_folder_of_the_tree(tmp_path):

@@ -405,6 +405,10 @@ def test_a_run_that_was_cut_off_ends_with_the_same_table_and_its_best_is_heavy_a
     best = min(row.value for row in rows if row.heavy and row.status == "ok")
     assert best > -1e6
     assert incumbents(frame)["value"].iloc[-1] == best
+    succeeded = set()
+    for row in rows:
+        succeeded |= {row.trial} if row.heavy and row.status == "ok" else set()
+        assert row.recommended is None or row.recommended in succeeded
 
 
 @each_method
