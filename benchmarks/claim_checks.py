@@ -96,7 +96,7 @@ def regret_ratio(frame: DataFrame, task: str, method: str, over: str, floor: flo
 
 
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:
-    """The share of configurations that make the share `improvement` of a heavy run's in the share `time` of its seconds."""
+    """The share of configurations that make `improvement` of a heavy run's in `time` of its seconds, both shares."""
     _, heavy = curves.levels(table)
     return _share(curves.improvement_shares(table, heavy, np.array([time]))[:, 0] >= improvement)
 

@@ -65,7 +65,7 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def record(name: str, out: Path) -> Path:
-    """Run the experiments of a reference result below `out`, or what is unfinished of them; write its Parquet file and figure."""
+    """Run what is unfinished of a reference result below `out`; write its Parquet file and figure."""
     from benchmarks import plots
 
     frame = _run(COMMANDS[name], out)

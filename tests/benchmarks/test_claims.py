@@ -111,8 +111,16 @@ def test_methods_without_runs_and_several_configurations_are_named():
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(1.1, 1.9, HOLDS), (0.5, 1.0, FAILS), (2.0, 3.0, FAILS), (0.9, 1.5, OPEN), (1.5, 2.5, OPEN), (0.5, 2.5, OPEN)]
-    + [(math.nan, math.nan, OPEN), (1.0, 1.5, OPEN)],
+    [
+        (1.1, 1.9, HOLDS),
+        (0.5, 1.0, FAILS),
+        (2.0, 3.0, FAILS),
+        (0.9, 1.5, OPEN),
+        (1.5, 2.5, OPEN),
+        (0.5, 2.5, OPEN),
+        (1.0, 1.5, OPEN),
+        (math.nan, math.nan, OPEN),
+    ],
 )
 def test_a_claim_holds_if_its_whole_interval_says_so(tmp_path, low, high, verdict):
     (claim,) = read([ENTRY | {"below": 2}], tmp_path)
