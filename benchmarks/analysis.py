@@ -1,22 +1,12 @@
-"""From records to curves and statistics: pure functions on the DataFrame that `records.load` gives.
+"""Curves and final tables of methods: pure functions on the DataFrame that `records.load` gives.
 
 Definitions
 -----------
-run
-    One seed of one method on one task; a method with other parameters has another hash, and its
-    runs are never pooled with those of the first.
-incumbent
-    The configuration of the smallest value observed at the heavy level so far; of equal values
-    the earlier stays. Light runs and failed runs are never incumbents, but cost what they cost.
-value
-    The observed value of the incumbent (minimised).
-regret
-    The noiseless response at the incumbent, where `truth` is recorded, else its value, minus the
-    task's optimum. With noise the choice is the method's and the judgement is ours, so this
-    curve may rise.
+Those of `incumbents.py`, and
+
 curve
     A step that holds the last result: undefined (nan) before the first heavy result and after
-    the end of the run.
+    the end of the run. It is never interpolated and never goes on past the end of its seed.
 """
 
 from __future__ import annotations
@@ -25,75 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.incumbents import METHOD, incumbents
+from benchmarks.intervals import STATISTICS, interval, statistic_of
+
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
-METHOD = ["task", "method", "hash"]
-RUN = [*METHOD, "seed"]
-AXES = ("heavy_runs", "iterations", "time")
+IDENTITY = ["task", "data", "method", "hash", "label"]
+AXES = ("heavy_runs", "heavy_equivalents", "train_seconds", "time")
 MEASURES = ("value", "regret")
-REQUIRED = [
-    *RUN,
-    *("data", "optimum", "trial", "heavy", "value", "status", "iterations"),
-    *("train_seconds", "method_seconds", "time", "truth"),
-]
-REGRET_TOLERANCE = 1e-9  # relative to max(1, |optimum|): rounding of the optimum, not a better point
-SEEDS_FOR_INTERVAL = 5  # with fewer, `mean_interval` is the range of the values
-
-
-def incumbents(frame: DataFrame) -> DataFrame:
-    """The state of every run after each of its trials.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Trials as `records.load` returns them, those of one run in the order of their record.
-
-    Returns
-    -------
-    DataFrame
-        One row per trial, sorted by run: task, data, method, hash, label, seed, trial;
-        the costs so far `heavy_runs` (failed ones included), `iterations`, `time` (seconds of
-        training and of the method); `value` and `regret` of the incumbent, nan before the first
-        heavy result, `regret` also where the task's optimum is not known.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a trial is recorded twice, the rows of one task disagree on the
-        data set or on the optimum, or a heavy result lies below the optimum by more than
-        rounding: then the optimum is wrong, and so is every regret computed from it.
-    """
-    import pandas as pd
-
-    _check(frame)
-    frame = frame.sort_values(RUN, kind="stable", ignore_index=True)
-    runs = frame.groupby(RUN, sort=False)
-    # Records hold null where there is no number, so these columns may come as objects.
-    value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
-    heavy = frame["heavy"].astype(bool)
-    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & np.isfinite(value)
-    regret = _regret(frame, np.where(np.isnan(truth), value, truth), optimum, result)
-
-    incumbent = np.full(len(frame), -1)
-    for rows in runs.indices.values():
-        best = _incumbent(np.where(result[rows], value[rows], np.inf))
-        incumbent[rows] = np.where(best < 0, -1, rows[best])
-    known = incumbent >= 0
-
-    return pd.DataFrame(
-        {
-            **{name: frame[name] for name in ("task", "data", "method", "hash")},
-            "label": labels(frame),
-            "seed": frame["seed"],
-            "trial": frame["trial"],
-            "heavy_runs": heavy.astype(int).groupby([frame[name] for name in RUN]).cumsum(),
-            "iterations": runs["iterations"].cumsum(),
-            "time": frame["time"].astype(float),
-            "value": np.where(known, value[incumbent], np.nan),
-            "regret": np.where(known, regret[incumbent], np.nan),
-        }
-    )
 
 
 def aggregate(
@@ -101,35 +31,39 @@ def aggregate(
     against: str = "heavy_runs",
     measure: str = "regret",
     *,
+    statistic: str = "mean",
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
 ) -> DataFrame:
-    """Mean, interval and quantiles over the seeds of each method, at every step of any seed.
+    """Statistics over the seeds of each method, at every step of any seed.
 
     Parameters
     ----------
     curves : DataFrame
         As `incumbents` returns them.
-    against : {"heavy_runs", "iterations", "time"}
+    against : {"heavy_runs", "heavy_equivalents", "train_seconds", "time"}
         The cost on the horizontal axis.
     measure : {"regret", "value"}
         What to average.
+    statistic : {"mean", "median", "iqm"}
+        What the interval is of.
     confidence, resamples, seed
-        As in `mean_interval`.
+        As in `intervals.interval`.
 
     Returns
     -------
     DataFrame
         task, data, method, hash, label, `against`, seeds (of the method), n (seeds defined at
-        this step: those that have a first result and have not ended), mean, low, high, median,
-        q25, q75. All statistics are over the n seeds, nan where n is 0; where n changes along a
-        curve, so does the sample, and steps there need not be improvements.
+        this step: those that have a first result and have not ended), mean, median, iqm, q25, q75;
+        `statistic` and its interval, low and high. All statistics are over the n seeds, nan where
+        n is 0; where n changes along a curve, so does the sample, and steps there need not be
+        improvements.
 
     Raises
     ------
     ValueError
-        If `against` or `measure` is not one of those named.
+        If `against`, `measure` or `statistic` is not one of those named.
     """
     import pandas as pd
 
@@ -137,59 +71,72 @@ def aggregate(
         raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
     if measure not in MEASURES:
         raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    statistic_of(statistic)
 
-    keys = ["task", "data", "method", "hash", "label"]
-    names = ("mean", "low", "high", "median", "q25", "q75")
+    names = [*STATISTICS, "q25", "q75", "low", "high"]
+    columns = [*IDENTITY, against, "seeds", "n", *names[:-2], "statistic", *names[-2:]]
     parts = []
-    for identity, group in curves.groupby(keys, sort=False, dropna=False):
+    for identity, group in curves.groupby(IDENTITY, sort=False, dropna=False):
         steps = [(run[against].to_numpy(float), run[measure].to_numpy()) for _, run in group.groupby("seed")]
         grid = np.unique(np.concatenate([x for x, _ in steps]))
         held = np.column_stack([hold(x, y, grid) for x, y in steps])
-        statistics = np.full((len(grid), len(names)), np.nan)
+        # Most trials improve nothing, so that most steps repeat the one before.
+        new = np.append(True, np.any((held[1:] != held[:-1]) & ~(np.isnan(held[1:]) & np.isnan(held[:-1])), axis=1))
+        distinct = held[new]
+        numbers = np.full((len(distinct), len(names)), np.nan)
         # Steps with the same seeds present are resampled together, as whole curves.
-        patterns, pattern_of = np.unique(~np.isnan(held), axis=0, return_inverse=True)
+        patterns, pattern_of = np.unique(~np.isnan(distinct), axis=0, return_inverse=True)
         for number, present in enumerate(patterns):
             rows = pattern_of == number
             if present.any():
-                sample = held[np.ix_(rows, present)]
-                mean = sample.mean(axis=1)
-                low, high = mean_interval(sample, confidence=confidence, resamples=resamples, seed=seed)
-                quartiles = np.quantile(sample, [0.5, 0.25, 0.75], axis=1)
-                statistics[rows] = np.column_stack([mean, low, high, *quartiles])
+                sample = distinct[np.ix_(rows, present)]
+                points = [function(sample, axis=1) for function in STATISTICS.values()]
+                quartiles = np.quantile(sample, [0.25, 0.75], axis=1)
+                ends = interval(sample, statistic, confidence=confidence, resamples=resamples, seed=seed)
+                numbers[rows] = np.column_stack([*points, *quartiles, *ends])
         parts.append(
             pd.DataFrame(
                 {
-                    **dict(zip(keys, identity, strict=True)),
+                    **dict(zip(IDENTITY, identity, strict=True)),
                     against: grid,
                     "seeds": len(steps),
                     "n": (~np.isnan(held)).sum(axis=1),
-                    **dict(zip(names, statistics.T, strict=True)),
+                    **dict(zip(names, numbers[np.cumsum(new) - 1].T, strict=True)),
+                    "statistic": statistic,
                 }
-            )
+            )[columns]
         )
-    return (
-        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*keys, against, "seeds", "n", *names])
-    )
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def summary(frame: DataFrame, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0) -> DataFrame:
+def summary(
+    frame: DataFrame,
+    *,
+    statistic: str = "mean",
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> DataFrame:
     """What each method reached and what it cost: the table at the end of a run.
 
     Parameters
     ----------
     frame : DataFrame
         Trials as `records.load` returns them. A run that is not finished counts with what it has.
+    statistic : {"mean", "median", "iqm"}
+        What the intervals are of.
     confidence, resamples, seed
-        As in `mean_interval`.
+        As in `intervals.interval`.
 
     Returns
     -------
     DataFrame
         One row per task and method (hash): task, data, method, hash, label; seeds (with a trial
-        on record) and n (with a heavy result); over these n the mean and interval of the best
-        observed value (best_mean, best_low, best_high) and of the final regret (regret_mean,
-        regret_low, regret_high; nan where the optimum is not known). With noise the best
-        observed value flatters, the regret does not. Then light_runs, heavy_runs, failed_runs:
+        on record) and n (with a heavy result); over these n the statistics of the best observed
+        value (best_mean, best_median, best_iqm) with the interval of the one asked for (best_low,
+        best_high), and the same of the final regret (regret_mean to regret_high; nan where the
+        optimum is not known). With noise the best observed value flatters, the regret does not.
+        Then light_runs, heavy_runs, failed_runs:
         totals over the seeds, failed runs of either level counted in their level too; and
         train_seconds, method_seconds: the mean per seed, with totals over the seeds in
         train_seconds_total and method_seconds_total.
@@ -197,10 +144,11 @@ def summary(frame: DataFrame, *, confidence: float = 0.95, resamples: int = 2000
     Raises
     ------
     ValueError
-        As `incumbents`.
+        If there is no such statistic; and as `incumbents`.
     """
     import pandas as pd
 
+    statistic_of(statistic)
     states = incumbents(frame)
     trials = frame.groupby(METHOD)
     rows = []
@@ -219,8 +167,9 @@ def summary(frame: DataFrame, *, confidence: float = 0.95, resamples: int = 2000
         }
         for name, measure in (("best", "value"), ("regret", "regret")):
             final = last[measure].dropna().to_numpy()
-            low, high = mean_interval(final, confidence=confidence, resamples=resamples, seed=seed)
-            row |= {f"{name}_mean": final.mean() if final.size else np.nan}
+            for each, function in STATISTICS.items():
+                row |= {f"{name}_{each}": float(function(final)) if final.size else np.nan}
+            low, high = interval(final, statistic, confidence=confidence, resamples=resamples, seed=seed)
             row |= {f"{name}_low": float(low), f"{name}_high": float(high)}
         row |= {
             "light_runs": int((~heavy).sum()),
@@ -234,24 +183,6 @@ def summary(frame: DataFrame, *, confidence: float = 0.95, resamples: int = 2000
     return pd.DataFrame(rows)
 
 
-def labels(frame: DataFrame) -> Series:
-    """The name to show for each row: the method's, and its hash where a task has two of one method.
-
-    The hash is cut to the fewest characters, at least 4, that tell the method's hashes apart.
-    """
-    import pandas as pd
-
-    shown = {}
-    for (task, method), hashes in frame.groupby(["task", "method"])["hash"].unique().items():
-        length = 4
-        while len({text[:length] for text in hashes}) < len(hashes):
-            length += 1
-        for text in hashes:
-            shown[task, method, text] = method if len(hashes) == 1 else f"{method} [{text[:length]}]"
-    keys = zip(*(frame[name] for name in METHOD), strict=True)
-    return pd.Series([shown[key] for key in keys], index=frame.index, dtype="str")
-
-
 def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """A step curve read at `grid`: the last y at or before each point, nan outside of [x[0], x[-1]].
 
@@ -263,101 +194,3 @@ def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """
     last = np.searchsorted(x, grid, side="right") - 1
     return np.where((last >= 0) & (grid <= x[-1]), y[last], np.nan)
-
-
-def mean_interval(
-    values: np.ndarray,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """A bootstrap interval for the mean over seeds.
-
-    Parameters
-    ----------
-    values : ndarray, shape (..., n)
-        A sample of n seeds in each row; rows share their resamples.
-    confidence : float
-        The coverage aimed at.
-    resamples, seed : int
-        Size and seed of the bootstrap: equal arguments give equal intervals.
-
-    Returns
-    -------
-    low, high : ndarray, shape (...)
-        nan for n < 2, where no interval exists; the mean itself where all n values are equal.
-
-    Notes
-    -----
-    The percentile bootstrap, because it stays within the range of the values (a regret is never
-    negative) and is defined for any sample. It is too narrow for small n, so its level is widened
-    by t quantiles as Hesterberg (2015, The American Statistician 69, 371-386) derives. For normal
-    samples 95% then means 95% at n = 10, 92% at n = 5. With fewer than five seeds the interval is
-    the range of the values and cannot do better than a coverage of 1 - 2**(1 - n).
-    """
-    from scipy import stats
-
-    values = np.asarray(values, dtype=float)
-    n = values.shape[-1]
-    if n < 2:
-        missing = np.full(values.shape[:-1], np.nan)
-        return missing, missing
-    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + confidence) / 2, n - 1))
-    interval = stats.bootstrap(
-        (values,),
-        np.mean,
-        axis=-1,
-        vectorized=True,
-        method="percentile",
-        confidence_level=1 - 2 * tail,
-        n_resamples=resamples,
-        batch=200,
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    equal = np.ptp(values, axis=-1) == 0
-    mean = values.mean(axis=-1)
-    return np.where(equal, mean, interval.low), np.where(equal, mean, interval.high)
-
-
-def _incumbent(values: np.ndarray) -> np.ndarray:
-    """Index of the smallest value so far, the first of equal ones; -1 while all are infinite."""
-    before = np.minimum.accumulate(np.concatenate([[np.inf], values[:-1]]))
-    return np.maximum.accumulate(np.where(values < before, np.arange(len(values)), -1))
-
-
-def _regret(frame: DataFrame, response: np.ndarray, optimum: np.ndarray, result: np.ndarray) -> np.ndarray:
-    """Response minus optimum, rounding below zero clipped; raises if a result is below the optimum."""
-    regret = response - optimum
-    wrong = result & (regret < -REGRET_TOLERANCE * np.maximum(1.0, np.abs(optimum)))
-    if wrong.any():
-        row = np.flatnonzero(wrong)[np.argmin(regret[wrong])]
-        first = frame.iloc[row]
-        raise ValueError(
-            f"NEGATIVE REGRET: task {first['task']!r} has a wrong optimum. {first['method']}, seed {first['seed']}, "
-            f"trial {first['trial']} reached {float(response[row])!r}, below the optimum {float(optimum[row])!r}, "
-            f"and so did {int(wrong.sum()) - 1} other heavy results"
-        )
-    return np.maximum(regret, 0.0)
-
-
-def _check(frame: DataFrame) -> None:
-    missing = [name for name in REQUIRED if name not in frame.columns]
-    if missing:
-        raise ValueError(
-            f"frame lacks the columns {', '.join(missing)}: give it the trials as records.load returns them"
-        )
-    twice = frame.duplicated([*RUN, "trial"])
-    if twice.any():
-        row = frame[twice].iloc[0]
-        raise ValueError(
-            f"trial {row['trial']} of {row['task']}/{row['method']}-{row['hash']}/seed-{row['seed']} is recorded twice"
-        )
-    for name, what in (("data", "data sets"), ("optimum", "optima")):
-        for task, values in frame.groupby("task")[name]:
-            seen = [*values.dropna().unique(), *([None] if values.isna().any() else [])]
-            if len(seen) > 1:
-                raise ValueError(
-                    f"task {task!r} mixes {what}: {', '.join(map(str, seen))}; values measured on them do not compare, "
-                    f"select the rows of one"
-                )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks import curves
-from benchmarks.plots import DPI, RC
+from benchmarks.style import DPI, RC, plain_numbers
 from benchmarks.table import Table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _errors(axes: Axes, table: Table, light, heavy) -> None:
         axes.plot(so_far.columns, so_far.quantile(quantile), color=LINE, linestyle=dashes, label=label)
     axes.set(yscale="log", ylabel="validation error so far", title="training curves")
     _iterations(axes, table)
-    _plain_numbers(axes.yaxis)
+    plain_numbers(axes.yaxis)
     axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")
     axes.legend(frameon=False, loc="upper right")
 
@@ -78,7 +78,7 @@ def _levels(axes: Axes, table: Table, light, heavy) -> None:
     axes.plot(ends, ends, color=BOUND, linestyle=":", label=r"bound $y_h \leq y_l$")
     axes.set(xscale="log", yscale="log", xlabel="light error", ylabel="heavy error", title="the two levels")
     for axis in (axes.xaxis, axes.yaxis):
-        _plain_numbers(axis)
+        plain_numbers(axis)
     axes.legend(frameon=False, loc="upper left")
 
 
@@ -102,11 +102,3 @@ def _iterations(axes: Axes, table: Table) -> None:
         axes.set_xscale("log")
         axes.set_xticks(recorded, [str(iteration) for iteration in recorded])
         axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _plain_numbers(axis) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())

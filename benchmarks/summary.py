@@ -81,11 +81,12 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     where there are some.
     """
     from benchmarks import analysis
+    from benchmarks.intervals import SEEDS_FOR_INTERVAL
 
     summary = analysis.summary(frame)
     with_regret = bool(summary["regret_mean"].notna().any())
     with_failed = bool(summary["failed_runs"].any())
-    interval = interval_name(summary["n"][summary["n"] > 1] >= analysis.SEEDS_FOR_INTERVAL)
+    interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
     head = ["method", "n seeds", f"best, minimised [{interval}]"]
     head += [f"simple regret [{interval}]"] if with_regret else []
     head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]

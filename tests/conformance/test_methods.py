@@ -27,7 +27,7 @@ from baselines.protocol import (
     Trial,
     check_compatible,
 )
-from benchmarks.analysis import incumbents
+from benchmarks.incumbents import incumbents
 from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.objectives.currin import Currin

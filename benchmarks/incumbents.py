@@ -1,0 +1,199 @@
+"""From trials to the state of every run after each of them: its incumbent, its regret, its cost so far.
+
+Definitions
+-----------
+run
+    One seed of one method on one task; a method with other parameters has another hash, and its
+    runs are never pooled with those of the first.
+incumbent
+    The configuration of the smallest value observed at the heavy level so far; of equal values
+    the earlier stays. Light runs and failed runs are never incumbents, but cost what they cost.
+value
+    The observed value of the incumbent (minimised).
+regret
+    The noiseless response at the incumbent, where `truth` is recorded, else its value, minus the
+    task's optimum. With noise the choice is the method's and the judgement is ours, so this
+    curve may rise.
+heavy equivalents
+    Iterations consumed so far, light and heavy, divided by those that a heavy run is granted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pandas import DataFrame, Series
+
+METHOD = ["task", "method", "hash"]
+RUN = [*METHOD, "seed"]
+REQUIRED = [
+    *RUN,
+    *("data", "optimum", "trial", "heavy", "budget", "value", "status", "iterations"),
+    *("train_seconds", "method_seconds", "time", "truth"),
+]
+CHOICES = ("value", "recommended")
+REGRET_TOLERANCE = 1e-9  # relative to max(1, |optimum|): rounding of the optimum, not a better point
+
+
+def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
+    """The state of every run after each of its trials.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Trials as `records.load` returns them, those of one run in the order of their record.
+    by : {"value", "recommended"}
+        Whose choice is traced: the incumbent; or the trial in the column `recommended`, the number
+        of the one that the method itself would recommend after this trial, and the incumbent
+        where it names none. What a method recommends may have a larger value than the incumbent.
+
+    Returns
+    -------
+    DataFrame
+        One row per trial, sorted by run: task, data, method, hash, label, seed, trial;
+        the costs so far `heavy_runs` (failed ones included), `iterations`, `heavy_equivalents`
+        (nan where the task has no heavy trial yet), `train_seconds` and `time` (seconds of training
+        and of the method); `value` and `regret` of the choice, nan before the first heavy result,
+        `regret` also where the task's optimum is not known.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a trial is recorded twice, the rows of one task disagree on the
+        data set, the optimum or the iterations of a heavy run, `by` is none of those named or
+        recommends what is no heavy result of the run so far; or a heavy result lies below the
+        optimum by more than rounding: then the optimum is wrong, and so is every regret computed
+        from it.
+    """
+    import pandas as pd
+
+    if by not in CHOICES:
+        raise ValueError(f"by must be one of {', '.join(CHOICES)}, got {by!r}")
+    _check(frame, [*REQUIRED, *(["recommended"] if by == "recommended" else [])])
+    frame = frame.sort_values(RUN, kind="stable", ignore_index=True)
+    runs = frame.groupby(RUN, sort=False)
+    # Records hold null where there is no number, so these columns may come as objects.
+    value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
+    heavy = frame["heavy"].astype(bool)
+    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & np.isfinite(value)
+    regret = _regret(frame, np.where(np.isnan(truth), value, truth), optimum, result)
+
+    chosen = np.full(len(frame), -1)
+    for rows in runs.indices.values():
+        best = _incumbent(np.where(result[rows], value[rows], np.inf))
+        chosen[rows] = np.where(best < 0, -1, rows[best])
+    if by == "recommended":
+        chosen = _recommended(frame, runs.indices.values(), result, chosen)
+    known = chosen >= 0
+
+    iterations = runs["iterations"].cumsum()
+    return pd.DataFrame(
+        {
+            **{name: frame[name] for name in ("task", "data", "method", "hash")},
+            "label": labels(frame),
+            "seed": frame["seed"],
+            "trial": frame["trial"],
+            "heavy_runs": heavy.astype(int).groupby([frame[name] for name in RUN]).cumsum(),
+            "iterations": iterations,
+            "heavy_equivalents": iterations / frame["task"].map(_heavy_budgets(frame)).astype(float),
+            "train_seconds": runs["train_seconds"].cumsum().astype(float),
+            "time": frame["time"].astype(float),
+            "value": np.where(known, value[chosen], np.nan),
+            "regret": np.where(known, regret[chosen], np.nan),
+        }
+    )
+
+
+def labels(frame: DataFrame) -> Series:
+    """The name to show for each row: the method's, and its hash where a task has two of one method.
+
+    The hash is cut to the fewest characters, at least 4, that tell the method's hashes apart.
+    """
+    import pandas as pd
+
+    shown = {}
+    for (task, method), hashes in frame.groupby(["task", "method"])["hash"].unique().items():
+        length = 4
+        while len({text[:length] for text in hashes}) < len(hashes):
+            length += 1
+        for text in hashes:
+            shown[task, method, text] = method if len(hashes) == 1 else f"{method} [{text[:length]}]"
+    keys = zip(*(frame[name] for name in METHOD), strict=True)
+    return pd.Series([shown[key] for key in keys], index=frame.index, dtype="str")
+
+
+def _incumbent(values: np.ndarray) -> np.ndarray:
+    """Index of the smallest value so far, the first of equal ones; -1 while all are infinite."""
+    before = np.minimum.accumulate(np.concatenate([[np.inf], values[:-1]]))
+    return np.maximum.accumulate(np.where(values < before, np.arange(len(values)), -1))
+
+
+def _recommended(frame: DataFrame, runs: Iterable[np.ndarray], result: np.ndarray, incumbent: np.ndarray) -> np.ndarray:
+    """Row of the trial that is recommended after each, that of the incumbent where none is named."""
+    chosen = incumbent.copy()
+    trial, recommended = frame["trial"].to_numpy(), frame["recommended"].astype(float).to_numpy()
+    for rows in runs:
+        row_of = dict(zip(trial[rows], rows, strict=True))
+        for row in rows[~np.isnan(recommended[rows])]:
+            at = row_of.get(recommended[row], -1)
+            if not 0 <= at <= row or not result[at]:
+                raise ValueError(
+                    f"recommended must number a heavy result of the run so far, got {recommended[row]:g} "
+                    f"after trial {trial[row]} of {_path(frame.loc[row])}"
+                )
+            chosen[row] = at
+    return chosen
+
+
+def _heavy_budgets(frame: DataFrame) -> Series:
+    """The iterations granted to a heavy run, by task; tasks without a heavy trial are left out."""
+    return frame[frame["heavy"].astype(bool)].groupby("task")["budget"].first()
+
+
+def _path(row: Series) -> str:
+    """A run, named as its folder is."""
+    return f"{row['task']}/{row['method']}-{row['hash']}/seed-{row['seed']}"
+
+
+def _regret(frame: DataFrame, response: np.ndarray, optimum: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """Response minus optimum, rounding below zero clipped; raises if a result is below the optimum."""
+    regret = response - optimum
+    wrong = result & (regret < -REGRET_TOLERANCE * np.maximum(1.0, np.abs(optimum)))
+    if wrong.any():
+        row = np.flatnonzero(wrong)[np.argmin(regret[wrong])]
+        first = frame.iloc[row]
+        raise ValueError(
+            f"NEGATIVE REGRET: task {first['task']!r} has a wrong optimum. {first['method']}, seed {first['seed']}, "
+            f"trial {first['trial']} reached {float(response[row])!r}, below the optimum {float(optimum[row])!r}, "
+            f"and so did {int(wrong.sum()) - 1} other heavy results"
+        )
+    return np.maximum(regret, 0.0)
+
+
+def _check(frame: DataFrame, required: list[str]) -> None:
+    missing = [name for name in required if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"frame lacks the columns {', '.join(missing)}: give it the trials as records.load returns them"
+        )
+    twice = frame.duplicated([*RUN, "trial"])
+    if twice.any():
+        row = frame[twice].iloc[0]
+        raise ValueError(f"trial {row['trial']} of {_path(row)} is recorded twice")
+    for what, name, rows in (
+        ("data sets", "data", frame),
+        ("optima", "optimum", frame),
+        ("iterations of a heavy run", "budget", frame[frame["heavy"].astype(bool)]),
+    ):
+        for task, values in rows.groupby("task")[name]:
+            seen = [*values.dropna().unique(), *([None] if values.isna().any() else [])]
+            if len(seen) > 1:
+                raise ValueError(
+                    f"task {task!r} mixes {what}: {', '.join(map(str, seen))}; values measured on them do not compare, "
+                    f"select the rows of one"
+                )

@@ -1,0 +1,166 @@
+"""Seeded bootstrap intervals over seeds, of one task or stratified by task.
+
+The percentile bootstrap, because it stays within the range of the values (a regret is never negative)
+and is defined for any sample. It is too narrow for small n, so its level is widened by t quantiles as
+Hesterberg (2015, The American Statistician 69, 371-386) derives for the mean. For normal samples 95%
+then means at n = 5, 10, 30: of the mean 92%, 95%, 95%, of the interquartile mean 93%, 98%, 95%, of the
+median 93%, 97%, 95%. A skewed sample needs more seeds for its mean (lognormal: 82%, 86%, 90%), not
+for the other two. With fewer than five seeds an interval is the range of the values and cannot do
+better than a coverage of 1 - 2**(1 - n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+SEEDS_FOR_INTERVAL = 5  # with fewer, an interval is the range of the values
+
+
+def iqm(values: np.ndarray, axis: int = -1) -> np.ndarray:
+    """The interquartile mean: that of what remains when a quarter of the values is cut from either end.
+
+    As Agarwal et al. (2021, Deep reinforcement learning at the edge of the statistical precipice) take
+    it, which is `scipy.stats.trim_mean` with 0.25, faster: of n values the floor(n / 4) smallest and as
+    many of the largest are cut, so below four it is the mean.
+    """
+    ordered = np.moveaxis(np.sort(values, axis=axis), axis, -1)
+    n = ordered.shape[-1]
+    return ordered[..., n // 4 : n - n // 4].mean(axis=-1)
+
+
+STATISTICS: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median, "iqm": iqm}
+
+
+def statistic_of(name: str) -> Callable[..., np.ndarray]:
+    """The statistic of this name; ValueError if there is none."""
+    if name not in STATISTICS:
+        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {name!r}")
+    return STATISTICS[name]
+
+
+def interval(
+    values: np.ndarray,
+    statistic: str = "mean",
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """A bootstrap interval for a statistic over seeds.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., n)
+        A sample of n seeds in each row; rows share their resamples.
+    statistic : {"mean", "median", "iqm"}
+    confidence : float
+        The coverage aimed at.
+    resamples, seed : int
+        Size and seed of the bootstrap: equal arguments give equal intervals.
+
+    Returns
+    -------
+    low, high : ndarray, shape (...)
+        nan for n < 2, where no interval exists; the statistic itself where all n values are equal.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic.
+    """
+    function = statistic_of(statistic)
+    values = np.asarray(values, dtype=float)
+    if values.shape[-1] < 2:
+        missing = np.full(values.shape[:-1], np.nan)
+        return missing, missing
+    low, high = bootstrap([values], function, confidence=confidence, resamples=resamples, seed=seed)
+    equal = np.ptp(values, axis=-1) == 0  # rounding of a resample's mean must not open an interval
+    point = function(values, axis=-1)
+    return np.where(equal, point, low), np.where(equal, point, high)
+
+
+def stratified_interval(
+    strata: Sequence[np.ndarray],
+    statistic: str = "mean",
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """A bootstrap interval for a statistic of all values of several strata together.
+
+    Seeds are resampled within each stratum (a task), so every resample has as many of each as there
+    are: the interval is for these tasks, whatever others there may be.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_i,)
+        The seeds of each task.
+    statistic, confidence, resamples, seed
+        As in `interval`.
+
+    Returns
+    -------
+    low, high : float
+        nan where a stratum has fewer than two seeds.
+    """
+    function = statistic_of(statistic)
+
+    def pooled(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
+        return function(np.concatenate(samples, axis=axis), axis=axis)
+
+    if min(map(len, strata)) < 2:
+        return np.nan, np.nan
+    low, high = bootstrap(strata, pooled, confidence=confidence, resamples=resamples, seed=seed)
+    return float(low), float(high)
+
+
+def bootstrap(
+    samples: Sequence[np.ndarray],
+    statistic: Callable[..., np.ndarray],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The widened percentile interval of a statistic of independent samples, each resampled for itself.
+
+    Parameters
+    ----------
+    samples : sequence of ndarray, shape (..., n_i)
+        n_i is at least 2.
+    statistic : callable
+        Takes the samples, and `axis`, along which they lie.
+    confidence, resamples, seed
+        As in `interval`.
+    """
+    from scipy import stats
+
+    tail = widened_tail([np.shape(sample)[-1] for sample in samples], confidence)
+    ends = stats.bootstrap(
+        tuple(samples),
+        statistic,
+        axis=-1,
+        vectorized=True,
+        method="percentile",
+        confidence_level=1 - 2 * tail,
+        n_resamples=resamples,
+        batch=200,
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return ends.low, ends.high
+
+
+def widened_tail(sizes: Sequence[int], confidence: float) -> float:
+    """What a percentile interval leaves out at either end, for samples of these sizes.
+
+    Hesterberg's for one sample. For several: the variance of the smallest is the most understated, and
+    all of them give degrees of freedom to its estimate.
+    """
+    from scipy import stats
+
+    n = min(sizes)
+    freedom = sum(size - 1 for size in sizes)
+    return float(stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + confidence) / 2, freedom)))
