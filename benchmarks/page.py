@@ -5,7 +5,6 @@ All text is plain: what looks like HTML or Markdown in a name or in an error is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -110,15 +109,6 @@ class Page:
     title: str
     opening: tuple[Block, ...]
     sections: tuple[Section, ...]
-
-
-def figures(blocks: Iterable[Block]) -> Iterator[Figure]:
-    """All figures among some blocks and in their sections, in the order of the page."""
-    for block in blocks:
-        if isinstance(block, Figure):
-            yield block
-        elif isinstance(block, Section):
-            yield from figures(block.blocks)
 
 
 def one_line(text: str) -> str:

@@ -30,7 +30,7 @@ that finish them. Damaged records are named and nothing is written.
 It writes into that folder
   report.html  one file that needs nothing else: no network, no script
   report.md    the same as Markdown
-  report/      the figures of the latter, the numbers in each as CSV, and records.sha256, the checksums
+  report/      the figures as PNG and PDF, the numbers in each as CSV, and records.sha256, the checksums
                of the records that results were drawn from
 The same records give the same files, byte for byte. Earlier ones are replaced.
 """
