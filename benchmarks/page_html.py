@@ -26,9 +26,8 @@ nav ul { padding-left: 1.2rem; }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: 0.4rem; color: #444; }
 th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid #ccc; text-align: left; vertical-align: top;
-  font-weight: normal; overflow-wrap: anywhere; min-width: 2.5rem; }
-thead th { font-weight: bold; border-bottom: 2px solid #555; vertical-align: bottom; overflow-wrap: normal; }
-tbody th { overflow-wrap: normal; }
+  font-weight: normal; }
+thead th { font-weight: bold; border-bottom: 2px solid #555; vertical-align: bottom; }
 .number { text-align: right; white-space: nowrap; }
 thead .number { white-space: normal; }
 pre { background: #f4f4f4; padding: 0.6rem 0.8rem; font-size: 0.8125rem; white-space: pre-wrap;
@@ -41,6 +40,7 @@ figcaption { color: #444; font-size: 0.875rem; max-width: 46rem; }
   nav a, a { color: inherit; text-decoration: none; }
   .wide { overflow: visible; }
   table { font-size: 8pt; }
+  td { overflow-wrap: anywhere; }
   h2, h3 { break-after: avoid; }
   figure, tr, .notice { break-inside: avoid; }
   .notice { border: 2pt solid #000; background: none; }

@@ -22,7 +22,7 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
         )
     ]
     if made:
-        blocks += [_software(made), _machines(made)]
+        blocks += [_software(made), _commits(made), _machines(made)]
         commands = dict.fromkeys(start["command"] for start in made)
         blocks += [Paragraph("Commands that made them:"), Code(tuple(commands))]
     blocks += [_digests(settings, out), Paragraph(f"The checksum of every single file is in {listing}; to check:")]
@@ -67,14 +67,18 @@ def _software(made: Sequence[dict[str, Any]]) -> Table:
     return Table("Software", ("distribution", "version"), tuple(rows), "ll")
 
 
-def _machines(made: Sequence[dict[str, Any]]) -> Table:
-    times: dict[tuple[str, ...], list[str]] = {}
+def _commits(made: Sequence[dict[str, Any]]) -> Table:
+    times: dict[str, list[str]] = {}
     for start in made:
-        row = (commit_of(start), *machine_of(start), str(start["threads"]))
-        times.setdefault(row, []).append(str(start.get("started"))[:19].replace("T", " "))
-    rows = tuple((*row, str(len(at)), min(at), max(at)) for row, at in sorted(times.items()))
-    head = ("commit", "platform", "processor", "cores", "threads a run", "starts", "first (UTC)", "last (UTC)")
-    return Table("Commits and machines", head, rows, "lllrrrrr")
+        times.setdefault(commit_of(start), []).append(str(start.get("started"))[:19].replace("T", " "))
+    rows = tuple((commit, str(len(at)), min(at), max(at)) for commit, at in sorted(times.items()))
+    return Table("Commits", ("commit", "starts", "first (UTC)", "last (UTC)"), rows, "lrrr")
+
+
+def _machines(made: Sequence[dict[str, Any]]) -> Table:
+    counts = Counter((*machine_of(start), str(start["threads"])) for start in made)
+    rows = tuple((*machine, str(n)) for machine, n in sorted(counts.items()))
+    return Table("Machines", ("platform", "processor", "cores", "threads a run", "starts"), rows, "llrrr")
 
 
 def _digests(settings: Sequence[Setting], out: Path) -> Table:

@@ -33,7 +33,9 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
     if len(common) < 2:
         blocks.append(Paragraph("Fewer than two methods have runs that are done in every setting: no comparison."))
     else:
-        blocks += _compared(_states(settings, names, common), folder)
+        compared = list(_compared(_states(settings, names, common), folder))
+        blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
+        blocks += [block for block in compared if not isinstance(block, Notice)]
     return Section("Methods against each other", "ranking", tuple(blocks))
 
 

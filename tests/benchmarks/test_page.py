@@ -8,10 +8,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_reader import Reader, from_markdown
 
 from benchmarks import page_html, page_markdown
 from benchmarks.page import Code, Figure, Items, Notice, Page, Paragraph, Section, Table, one_line
+from page_reader import Reader, from_markdown
 
 NASTY = [
     "<script>alert(1)</script> & <b>",
