@@ -39,7 +39,8 @@ figcaption { color: #444; font-size: 0.875rem; max-width: 46rem; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav a, a { color: inherit; text-decoration: none; }
   .wide { overflow: visible; }
-  table { font-size: 8pt; }
+  table, pre, figcaption { font-size: 8pt; }
+  caption { break-after: avoid; }
   td { overflow-wrap: anywhere; }
   h2, h3 { break-after: avoid; }
   figure, tr, .notice { break-inside: avoid; }

@@ -74,9 +74,9 @@ def write(out: Path) -> tuple[Path, Path]:
     from benchmarks.recorded import checksums, read
 
     settings = read(out)
+    page = draw_up(settings, out)
     folder = out / FOLDER
     folder.mkdir(exist_ok=True)
-    page = draw_up(settings, out)
     (folder / CHECKSUMS).write_text(checksums(settings, out), encoding="utf-8")
     texts = {"report.html": page_html.render(page), "report.md": page_markdown.render(page, FOLDER)}
     for name, text in texts.items():

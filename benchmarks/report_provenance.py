@@ -25,7 +25,10 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
         blocks += [_software(made), _commits(made), _machines(made)]
         commands = dict.fromkeys(start["command"] for start in made)
         blocks += [Paragraph("Commands that made them:"), Code(tuple(commands))]
-    blocks += [_digests(settings, out), Paragraph(f"The checksum of every single file is in {listing}; to check:")]
+    blocks += [
+        _digests(settings, out),
+        Paragraph(f"The checksum of every single file is in {listing}. In the folder of the records:"),
+    ]
     blocks.append(Code((f"sha256sum --check {listing}",)))
     return Section("Where it comes from", "provenance", tuple(blocks))
 

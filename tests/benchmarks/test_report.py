@@ -310,6 +310,14 @@ def test_a_damaged_record_is_named_and_nothing_is_written(out, capsys, name):
     assert not (out / "report.html").exists() and not (out / "report").exists()
 
 
+def test_records_that_contradict_themselves_give_no_report(out, capsys):
+    for path in out.glob("currin/*/*/run.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"optimum": 0.0}))
+    assert report.main([f"out={out}"]) == 2
+    assert "NEGATIVE REGRET: task 'currin' has a wrong optimum" in capsys.readouterr().err
+    assert not (out / "report.html").exists() and not (out / "report").exists()
+
+
 def test_help(capsys):
     assert report.main(["--help"]) == 0
     assert capsys.readouterr().out.startswith("usage: python -m benchmarks.report [out=results/runs]")
