@@ -27,9 +27,9 @@ from baselines.protocol import (
     Trial,
     check_compatible,
 )
-from benchmarks.incumbents import incumbents
 from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.incumbents import incumbents
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.protocol import Evaluation
 from benchmarks.records import Row, TrialLog, load
