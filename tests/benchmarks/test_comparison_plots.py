@@ -121,3 +121,9 @@ def test_comparisons_leave_the_settings_alone():
     critical_difference_figure(comparison([[1, 2, 3]] * 5))
     speed_up_figure(speed_ups(("tpe", 2.0, 1.5, 4.0)))
     assert {name: matplotlib.rcParams[name] for name in before} == before
+
+
+def test_bars_of_the_diagram_do_not_depend_on_the_order_of_a_set():
+    (axes,) = critical_difference_figure(comparison([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])).axes
+    (bar,) = [line.get_xdata() for line in axes.get_lines() if len(line.get_xdata()) == 6]
+    assert list(bar) == [1, 2, 3, 4, 5, 6]

@@ -9,17 +9,14 @@ import shlex
 import shutil
 
 import numpy as np
-import pandas
 import pytest
 
 from baselines.gp_bo import GPBO
 from benchmarks import records, report, report_coverage
 from benchmarks.budget import Budget
-from benchmarks.comparison_plots import critical_difference_figure
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.objectives.currin import Currin
 from benchmarks.page import Table
-from benchmarks.ranking import Blocks
 from benchmarks.recorded import read
 from benchmarks.report_notices import notices
 from benchmarks.report_ranking import variants
@@ -220,13 +217,6 @@ def test_the_same_records_give_the_same_files(recorded, written):
     _, before = written
     report.write(recorded)
     assert files(recorded) == before
-
-
-def test_bars_of_the_diagram_do_not_depend_on_the_order_of_a_set():
-    values = pandas.DataFrame([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]], columns=["a", "b", "c", "d", "e", "f"])
-    (axes,) = critical_difference_figure(Blocks(values, "task", 0, 1)).axes
-    (bar,) = [line.get_xdata() for line in axes.get_lines() if len(line.get_xdata()) == 6]
-    assert list(bar) == [1, 2, 3, 4, 5, 6]
 
 
 def test_notices(out):
