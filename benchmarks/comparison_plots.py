@@ -71,6 +71,8 @@ def critical_difference_figure(
         )
         for text in drawn["labels"]:
             text.set_color("black")
+        for (bar,) in drawn["crossbars"]:  # its points come in the order of a set, which differs between processes
+            bar.set_xdata(sorted(bar.get_xdata()))
         axes.set_xticks(range(1, k + 1))
         axes.spines["top"].set_bounds(1, k)
         axes.plot([1, 1 + difference], [RULER, RULER], "|-", color="black", linewidth=1.2)

@@ -474,3 +474,8 @@ CIFAR10 = Dataset(
 )
 
 DATASETS = {dataset.name: dataset for dataset in (MNIST, CIFAR10)}
+
+
+def is_stand_in(name: str) -> bool:
+    """Whether the data of this name, as records have it, is no published data set, but what was there instead."""
+    return name.partition(" (")[0] not in DATASETS  # in brackets: who carries the images, or the table of a recording

@@ -38,13 +38,18 @@ class Grid:
     title : str
     states : dict
         By method (name and hash) and seed: a key of `MARKS`. Missing ones are not in it.
-    commands : dict
-        By method and seed: what the run was started with last, and the folder of its records.
+    runs : dict
+        By method and seed: the contents of run.json, and the folder of the run.
     """
 
     title: str
     states: dict[tuple[str, int], str] = field(default_factory=dict)
-    commands: dict[tuple[str, int], tuple[str, Path]] = field(default_factory=dict)
+    runs: dict[tuple[str, int], tuple[dict[str, Any], Path]] = field(default_factory=dict)
+
+    @property
+    def commands(self) -> dict[tuple[str, int], tuple[str, Path]]:
+        """By method and seed: what the run was started with last, and the folder of its records."""
+        return {cell: (run["command"], root_of(folder)) for cell, (run, folder) in self.runs.items()}
 
     @property
     def methods(self) -> list[str]:
@@ -52,7 +57,7 @@ class Grid:
 
     @property
     def seeds(self) -> list[int]:
-        named = (seed for command, _ in self.commands.values() for seed in seeds_of(command))
+        named = (seed for command in {command for command, _ in self.commands.values()} for seed in seeds_of(command))
         return sorted({seed for _, seed in self.states}.union(named))
 
     def state(self, method: str, seed: int) -> str:
@@ -85,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(HELP)
         return 0
     try:
-        found = grids(_out(arguments))
+        found = grids(out_of(arguments))
     except (UsageError, CorruptRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -98,7 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if commands else 0
 
 
-def _out(arguments: Iterable[str]) -> Path:
+def out_of(arguments: Iterable[str]) -> Path:
+    """The folder that `out=` names, the only option there is; UsageError for any other argument."""
     out = document("", "config")["out"]
     for argument in arguments:
         name, _, value = argument.lstrip("+").partition("=")
@@ -129,16 +135,20 @@ def grids(out: Path) -> list[Grid]:
         try:
             shared = {name: value for name, value in run["configuration"].items() if name != "method"}
             cell = f"{run['method']}-{run['hash']}", run["seed"]
-            command, status = run["command"], run["status"]
+            title, _, status = _title(run["task"], shared), run["command"], run["status"]
         except (KeyError, TypeError, AttributeError):
             raise CorruptRecord(f"{path} describes no run. Move {folder} away to run it again") from None
-        root = folder.absolute().parents[2]  # of out/<task>/<method>-<hash>/seed-<n>
-        grid = found.setdefault(json.dumps([str(root), shared], sort_keys=True), Grid(_title(run["task"], shared)))
+        grid = found.setdefault(json.dumps([str(root_of(folder)), shared], sort_keys=True), Grid(title))
         grid.states[cell] = _state(folder, status)
-        grid.commands[cell] = command, root
+        grid.runs[cell] = run, folder
     if not found:
         raise UsageError(f"no records below {out}: give the folder that was given as out= to the run")
     return list(found.values())
+
+
+def root_of(folder: Path) -> Path:
+    """The folder of the records that a run's is in: out of out/<task>/<method>-<hash>/seed-<n>."""
+    return folder.absolute().parents[2]
 
 
 def _state(folder: Path, status: str) -> str:
@@ -160,13 +170,13 @@ def _title(task: str, shared: Mapping[str, Any]) -> str:
 
 def finishing(grid: Grid) -> list[str]:
     """The commands that finish a grid, each once: recorded ones, or for a seed that none of them has, one for it."""
-    commands = []
+    commands, recorded = [], grid.commands
     for method, seed in grid.undone():
-        if (method, seed) in grid.commands:
-            command, root = grid.commands[method, seed]
+        if (method, seed) in recorded:
+            command, root = recorded[method, seed]
             commands.append(_at(command, root))
             continue
-        mine = [grid.commands[cell] for cell in grid.commands if cell[0] == method]
+        mine = [recorded[cell] for cell in recorded if cell[0] == method]
         having = [(command, root) for command, root in mine if seed in seeds_of(command)]
         command, root = having[0] if having else (_only(mine[0][0], method.rpartition("-")[0], seed), mine[0][1])
         commands.append(_at(command, root))
@@ -175,7 +185,7 @@ def finishing(grid: Grid) -> list[str]:
 
 def _at(command: str, root: Path) -> str:
     """A command with the folder of its records, where that is another one from here."""
-    given = _value(command, "out") or document("", "config")["out"]
+    given = value_of(command, "out") or document("", "config")["out"]
     if Path(given).expanduser().resolve() == root.resolve() or not _of_run(command):
         return command
     return _with(command, out=str(root))
@@ -192,7 +202,7 @@ def seeds_of(command: str) -> tuple[int, ...]:
 
     if not _of_run(command):
         return ()
-    given = _value(command, "seeds")
+    given = value_of(command, "seeds")
     try:
         return options.seeds(document("", "config")["seeds"] if given is None else yaml.safe_load(given))
     except (UsageError, yaml.YAMLError):
@@ -203,7 +213,7 @@ def _of_run(command: str) -> bool:
     return shlex.split(command)[1:3] == ["-m", "benchmarks.run"]
 
 
-def _value(command: str, option: str) -> str | None:
+def value_of(command: str, option: str) -> str | None:
     """What a command gives an option, None if nothing."""
     values = [word.lstrip("+").partition("=") for word in shlex.split(command)]
     return next((value for name, _, value in reversed(values) if name == option), None)

@@ -86,7 +86,7 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     summary = analysis.summary(frame)
     with_regret = bool(summary["regret_mean"].notna().any())
     with_failed = bool(summary["failed_runs"].any())
-    interval = _interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
+    interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
     head = ["method", "n seeds", f"best, minimised [{interval}]"]
     head += [f"simple regret [{interval}]"] if with_regret else []
     head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
@@ -96,8 +96,8 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
         if name not in set(summary["method"]):
             rows.append([name, f"0/{planned.count(name)}"] + ["–"] * (len(head) - 2))
         for _, row in summary[summary["method"] == name].iterrows():
-            cells = [row["label"], f"{row['n']}/{planned.count(name)}", _mean(row, "best")]
-            cells += [_mean(row, "regret")] if with_regret else []
+            cells = [row["label"], f"{row['n']}/{planned.count(name)}", mean_text(row, "best")]
+            cells += [mean_text(row, "regret")] if with_regret else []
             counts = ["heavy_runs", "light_runs"] + (["failed_runs"] if with_failed else [])
             cells += [str(row[column]) for column in counts]
             cells += [f"{row[column]:.2f}" for column in ("train_seconds_total", "method_seconds_total")]
@@ -160,14 +160,15 @@ def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> Non
         print(f"{runs}, see {shown}", file=stream or sys.stderr)
 
 
-def _interval_name(enough: Series) -> str:
+def interval_name(enough: Series) -> str:
     """What the numbers in brackets are, from whether a method has seeds enough for an interval."""
     if enough.all():
         return "95% interval"
     return "95% interval, or the range of fewer than 5 seeds" if enough.any() else "range"
 
 
-def _mean(row: Series, measure: str) -> str:
+def mean_text(row: Series, measure: str) -> str:
+    """The mean of "best" or "regret" in a row of `analysis.summary`, with its interval where there is one."""
     low, high = row[f"{measure}_low"], row[f"{measure}_high"]
     interval = "" if math.isnan(low) else f" [{number(low, 4)}, {number(high, 4)}]"
     return number(row[f"{measure}_mean"]) + interval

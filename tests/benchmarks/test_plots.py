@@ -1,4 +1,4 @@
-"""Figures: what is drawn, what is written beside them, and what they leave alone."""
+"""Figures of curves: what is drawn, what is written beside them, and what they leave alone."""
 
 from __future__ import annotations
 
@@ -13,67 +13,22 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 
+import support
 from benchmarks import analysis, plots
+from benchmarks.incumbents import incumbents
+from benchmarks.style import METHOD_STYLES
+from support import frame, line
 
 NAN = math.nan
-METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
 
 
-def run(values, *, method="btao", seed=0, task="currin", hash="aaaa1111", data=None, optimum=0.0):
+def run(values, **identity):
     """The record of a run of heavy trials; nan for a failed one."""
-    count = len(values)
-    return pd.DataFrame(
-        {
-            "task": task,
-            "method": method,
-            "seed": seed,
-            "hash": hash,
-            "data": pd.Series([data] * count, dtype="str"),
-            "optimum": NAN if optimum is None else optimum,
-            "trial": np.arange(count),
-            "heavy": True,
-            "value": np.array(values, dtype=float),
-            "status": ["failed" if math.isnan(value) else "ok" for value in values],
-            "iterations": 5,
-            "train_seconds": 1.5,
-            "method_seconds": 0.5,
-            "time": 2.0 * np.arange(1, count + 1),
-            "truth": NAN,
-        }
-    )
-
-
-def frame(*runs):
-    return pd.concat(runs, ignore_index=True)
+    return support.run("H" * len(values), values, **identity)
 
 
 def legend(axes):
     return [text.get_text() for text in axes.get_legend().get_texts()]
-
-
-def line(axes, label):
-    """The points of the curve with this legend entry, those without a value left out."""
-    (found,) = [one for one in axes.get_lines() if one.get_label() == label]
-    x, y = np.asarray(found.get_xdata(), float), np.asarray(found.get_ydata(), float)
-    return x[~np.isnan(y)].tolist(), y[~np.isnan(y)].tolist()
-
-
-def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_colour():
-    styles = plots.method_styles(METHODS)
-    assert styles == {name: plots.METHOD_STYLES[name] for name in plots.METHOD_STYLES}
-    for aspect in ("color", "dashes", "marker"):
-        assert len({getattr(style, aspect) for style in styles.values()}) == len(METHODS)
-    assert plots.method_styles(["tpe"])["tpe"] == styles["tpe"]
-
-
-def test_styles_of_other_methods_are_distinct_and_do_not_depend_on_the_company():
-    names = [f"method_{number}" for number in range(40)]
-    styles = plots.method_styles([*names, *METHODS])
-    assert len(set(styles.values())) == len(styles)
-    alone = {name: plots.method_styles([name])[name] for name in ("mine", "yours")}
-    assert plots.method_styles(["yours", "mine", "btao"]) == {"btao": plots.METHOD_STYLES["btao"], **alone}
-    with pytest.raises(ValueError, match="got 91"):
-        plots.method_styles(map(str, range(91)))
 
 
 def test_regret_figure_draws_steps_with_n_in_the_legend():
@@ -101,7 +56,7 @@ def test_regret_figure_statistics_and_axes():
     (axes,) = plots.regret_figure(trials, "currin", statistic="median", against="time").axes
     assert line(axes, "btao (n = 5)") == ([2.0], [4.0])
     assert axes.get_xlabel().startswith("seconds")
-    with pytest.raises(ValueError, match="statistic must be one of mean, median, got 'mode'"):
+    with pytest.raises(ValueError, match="statistic must be one of mean, median, iqm, got 'mode'"):
         plots.regret_figure(trials, "currin", statistic="mode")
 
 
@@ -136,7 +91,7 @@ def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
         run([0.4, 0.3], task="svm", data="mnist-5000", optimum=None),
         run([0.5, 0.2], task="svm", data="mnist-5000", optimum=None, seed=1),
     )
-    figure, table = plots._curves_figure(trials, "heavy_runs", "mean")
+    figure, table = plots._curves_figure(trials, ["heavy_runs"], "mean")
     assert [axes.get_title() for axes in figure.axes] == ["currin", "svm, data: mnist-5000"]
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
     assert line(figure.axes[1], "btao (n = 2)") == ([1, 2], pytest.approx([0.45, 0.25]))
@@ -144,9 +99,48 @@ def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
     path = plots.figure_run(trials, tmp_path / "new" / "run.png")
     assert path == tmp_path / "new" / "run.png"
     assert imread(path).std() > 0
+    assert {each.suffix for each in path.parent.iterdir()} == {".png", ".csv"}
     written = pd.read_csv(path.with_suffix(".csv"))
     np.testing.assert_allclose(written["mean"], table["mean"])
     assert set(zip(written["task"], written["measure"], strict=True)) == {("currin", "regret"), ("svm", "value")}
+
+
+def test_a_row_a_task_and_a_column_an_axis(tmp_path):
+    trials = frame(
+        support.run("LHH", [0.0, 4.0, 2.0]),
+        support.run("LHH", [0.0, 2.0, 2.0], seed=1),
+        run([0.4, 0.3], task="svm", optimum=None),
+    )
+    figure = plots.curves_figure(trials, plots.COSTS, path=tmp_path / "costs.png")
+    assert [axes.get_title() for axes in figure.axes] == ["currin", "currin", "svm", "svm"]
+    seconds, equivalents = figure.axes[:2]
+    assert seconds.get_xlabel() == "seconds of training"
+    assert line(seconds, "btao (n = 2)") == ([3.0, 4.5], [3.0, 2.0])
+    assert equivalents.get_xlabel() == "training iterations, in heavy runs"
+    assert line(equivalents, "btao (n = 2)") == ([1.2, 2.2], [3.0, 2.0])
+    written = pd.read_csv(tmp_path / "costs.csv")
+    assert written.groupby(["task", "against"]).size().to_dict() == {
+        ("currin", "heavy_equivalents"): 3, ("currin", "train_seconds"): 3,
+        ("svm", "heavy_equivalents"): 2, ("svm", "train_seconds"): 2,
+    }  # fmt: skip
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
+
+
+def test_values_that_fall_to_a_tenth_have_a_logarithmic_axis():
+    for values, scale in (
+        ([0.9, 0.05], "log"),
+        ([0.9, 0.1], "linear"),
+        ([0.9, 0.0], "linear"),
+        ([5.0, -1.0], "linear"),
+    ):
+        (axes,) = plots.curves_figure(run(values, optimum=None)).axes
+        assert axes.get_yscale() == scale
+
+
+def test_markers_of_curves_that_coincide_lie_apart():
+    trials = frame(*(run(np.ones(60), method=method) for method in ("btao", "tpe")))
+    (axes,) = plots.curves_figure(trials).axes
+    assert [one.get_markevery() for one in axes.get_lines()] == [(0, 6), (1, 6)]
 
 
 def test_figure_run_when_all_trials_failed(tmp_path):
@@ -157,7 +151,7 @@ def test_figure_run_when_all_trials_failed(tmp_path):
         run([1.0], task="park"),
     )
     plots.figure_run(trials, tmp_path / "run.png")
-    figure, _ = plots._curves_figure(trials, "heavy_runs", "mean")
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
     currin, park, svm = figure.axes
     for axes in (currin, svm):
         assert [text.get_text() for text in axes.texts] == ["no heavy result"]
@@ -194,70 +188,16 @@ def test_figures_leave_the_settings_alone_and_do_without_pyplot(tmp_path, monkey
     assert settings() == before
 
 
-def toy():
-    x = np.linspace(-np.pi, 3 * np.pi, 50)
-    y_light = np.sin(x)
-    light = np.column_stack([x[::5], y_light[::5], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2]])
-    heavy = np.array([[0, -1, 0], [2, -0.5, 0], [4, -1.3, 0], [4.71, -1.5, 1], [-1.57, -1.5, 2], [4.72, -1.5, 3]])
-    return {
-        "x": x,
-        "y_light": y_light,
-        "y_heavy": 0.5 * y_light - 1,
-        "mean": 0.5 * y_light - 0.9,
-        "std": np.full(50, 0.1),
-        "light_runs": light,
-        "heavy_runs": heavy,
-    }
-
-
-def test_toy_figure_shows_the_runs_and_numbers_the_later_ones(tmp_path):
-    figure = plots.toy_figure(**toy(), path=tmp_path / "toy.png")
-    (axes,) = figure.axes
-    assert line(axes, "light runs, by iteration")[0] == toy()["light_runs"][:, 0].tolist()
-    assert line(axes, "initial heavy runs") == ([0.0, 2.0, 4.0], [-1.0, -0.5, -1.3])
-    assert line(axes, "later heavy runs, by iteration")[0] == [4.71, -1.57, 4.72]
-    # The first and the third nearly coincide and share one place.
-    numbers = [(text.get_text(), text.xy[0]) for text in axes.texts]
-    assert numbers[-2:] == [("1, 3", 4.71), ("2", -1.57)]
-    light = toy()["light_runs"]
-    assert numbers[:-2] == [(f"{iteration:.0f}", x) for x, _, iteration in light[6:]]
-
-    table = pd.read_csv(tmp_path / "toy.csv")
-    assert table.groupby("series").size().to_dict() == {
-        "y_light": 50, "y_heavy": 50, "mean": 50, "light run": 10, "initial heavy run": 3, "later heavy run": 3,
-    }  # fmt: skip
-    band = table[table["series"] == "mean"]
-    np.testing.assert_allclose(band["high"] - band["low"], 2 * 1.96 * 0.1)
-
-
-def test_toy_figure_without_later_runs():
-    start = {name: runs[runs[:, 2] == 0] for name, runs in toy().items() if name.endswith("runs")}
-    (axes,) = plots.toy_figure(**{**toy(), **start}).axes
-    assert len(axes.texts) == 0
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"mean": np.zeros(3)}, r"mean must have one value for each of the 50 x, got the shape \(3,\)"),
-        ({"light_runs": np.zeros(4)}, r"light_runs must have the shape \(k, 3\), got \(4,\)"),
-    ],
-)
-def test_toy_figure_refuses_arrays_that_do_not_fit(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        plots.toy_figure(**{**toy(), **wrong})
-
-
 def test_no_text_of_a_crowded_figure_is_cut_off_or_overlaps_the_legend():
     trials = frame(
         *(
             run(np.geomspace(1, 1e-3 * (number + 1), 8), method=method, hash=f"{number}aaa", seed=seed, task=task)
             for (number, method), seed, task in itertools.product(
-                enumerate([*METHODS, "another_method"]), range(2), ["currin", "park"]
+                enumerate([*METHOD_STYLES, "another_method"]), range(2), ["currin", "park"]
             )
         )
     )
-    figure, _ = plots._curves_figure(trials, "heavy_runs", "mean")
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
     FigureCanvasAgg(figure).draw()
     page = figure.bbox
     legends = [axes.get_legend().get_window_extent() for axes in figure.axes]
@@ -273,7 +213,7 @@ def test_no_text_of_a_crowded_figure_is_cut_off_or_overlaps_the_legend():
 def test_the_figure_draws_what_the_analysis_says():
     rng = np.random.default_rng(5)
     trials = frame(*(run(rng.random(6), seed=seed) for seed in range(6)))
-    expected = analysis.aggregate(analysis.incumbents(trials))
+    expected = analysis.aggregate(incumbents(trials))
     (axes,) = plots.regret_figure(trials, "currin").axes
     assert line(axes, "btao (n = 6)")[1] == expected["mean"].tolist()
     (band,) = axes.collections

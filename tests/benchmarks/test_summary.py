@@ -96,8 +96,15 @@ def test_the_head_says_what_the_brackets_hold(seeds, name):
         [
             pandas.DataFrame(
                 {"task": "t", "method": method, "seed": range(n), "hash": method, "data": None, "optimum": math.nan}
-                | {"trial": 0, "heavy": True, "value": [float(k) for k in range(n)], "status": "ok", "error": None}
-                | {"iterations": 1, "train_seconds": 0.0, "method_seconds": 0.0, "time": 0.0, "truth": math.nan}
+                | {"trial": 0, "heavy": True, "budget": 1, "value": [float(k) for k in range(n)], "status": "ok"}
+                | {
+                    "error": None,
+                    "iterations": 1,
+                    "train_seconds": 0.0,
+                    "method_seconds": 0.0,
+                    "time": 0.0,
+                    "truth": math.nan,
+                }
             )
             for method, n in zip("ab", seeds, strict=True)
         ]

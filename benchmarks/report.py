@@ -1,0 +1,121 @@
+"""`python -m benchmarks.report out=...`: recorded runs as one HTML page, and the same as Markdown.
+
+Exit status: 0 when the report is written, whatever the runs are like, 2 for a mistake in the command
+or records that allow none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.options import UsageError
+from benchmarks.records import CorruptRecord
+from benchmarks.status import out_of
+
+if TYPE_CHECKING:
+    from benchmarks.page import Page
+    from benchmarks.recorded import Setting
+
+HELP = """\
+usage: python -m benchmarks.report [out=results/runs]
+
+Draws up what is recorded below a folder, whatever tasks and methods, and however much of it is done:
+what was compared, what is missing, what failed, the results of each task and across tasks, and where
+they come from. Results are drawn from the runs that are done; the others are named, with the commands
+that finish them. Damaged records are named and nothing is written.
+
+It writes into that folder
+  report.html  one file that needs nothing else: no network, no script
+  report.md    the same as Markdown
+  report/      the figures as PNG and PDF, the numbers in each as CSV, and records.sha256, the checksums
+               of the records that results were drawn from
+The same records give the same files, byte for byte. Earlier ones are replaced.
+"""
+FOLDER = "report"
+CHECKSUMS = "records.sha256"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say (those of the process by default); the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(arguments):
+        print(HELP)
+        return 0
+    try:
+        out = out_of(arguments)
+        if not out.is_dir():
+            raise UsageError(f"no folder {out}: give the one that was given as out= to the run")
+        for path in write(out):
+            print(path)
+    except (
+        UsageError,
+        CorruptRecord,
+        ValueError,
+        OSError,
+    ) as error:  # a ValueError is of the analysis: it names the row
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def write(out: Path) -> tuple[Path, Path]:
+    """Draw up the report of the records below a folder; the paths of the HTML page and of the Markdown.
+
+    Raises
+    ------
+    UsageError, CorruptRecord, ValueError, OSError
+        As `recorded.read`; a ValueError also as `incumbents.incumbents`, for records that contradict
+        themselves; an OSError also if a file cannot be written.
+    """
+    from benchmarks import page_html, page_markdown
+    from benchmarks.recorded import checksums, read
+
+    settings = read(out)
+    page = draw_up(settings, out)
+    folder = out / FOLDER
+    folder.mkdir(exist_ok=True)
+    (folder / CHECKSUMS).write_text(checksums(settings, out), encoding="utf-8")
+    texts = {"report.html": page_html.render(page), "report.md": page_markdown.render(page, FOLDER)}
+    for name, text in texts.items():
+        temporary = folder / f"{name}.tmp"  # whoever reads sees the old or the new one
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(out / name)
+    return out / "report.html", out / "report.md"
+
+
+def draw_up(settings: Sequence[Setting], out: Path) -> Page:
+    """The page of some settings; its figures are drawn below `out`."""
+    from benchmarks.page import Code, Page, Paragraph
+    from benchmarks.report_coverage import compared, failures, missing
+    from benchmarks.report_notices import notices
+    from benchmarks.report_provenance import provenance
+    from benchmarks.report_ranking import ranking
+    from benchmarks.report_results import results
+
+    done = sum(len(setting.done) for setting in settings)
+    cells = sum(len(setting.grid.methods) * len(setting.grid.seeds) for setting in settings)
+    trials = sum(len(setting.results) for setting in settings)
+    opening = (
+        Paragraph(
+            f"Drawn from {trials:,} trials in the {done:,} of {cells:,} runs that are done, in {len(settings)} "
+            f"setting{'' if len(settings) == 1 else 's'}. This command makes the page again:"
+        ),
+        Code((f"python -m benchmarks.report out={out}",)),
+        *notices(settings),
+    )
+    sections = (
+        compared(settings),
+        missing(settings),
+        failures(settings),
+        results(settings, out / FOLDER),
+        ranking(settings, out / FOLDER),
+        provenance(settings, out, f"{FOLDER}/{CHECKSUMS}"),
+    )
+    return Page("Benchmark report", opening, sections)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

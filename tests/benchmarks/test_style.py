@@ -1,0 +1,64 @@
+"""The style of figures, and what is written of one."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from benchmarks.style import METHOD_STYLES, OTHER_STYLES, label_styles, method_styles, png_path, save
+
+METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
+
+
+def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_colour():
+    styles = method_styles(METHODS)
+    assert styles == {name: METHOD_STYLES[name] for name in METHOD_STYLES}
+    for aspect in ("color", "dashes", "marker"):
+        assert len({getattr(style, aspect) for style in styles.values()}) == len(METHODS)
+    assert method_styles(["tpe"])["tpe"] == styles["tpe"]
+
+
+def test_styles_of_other_methods_are_distinct_and_do_not_depend_on_the_company():
+    names = [f"method_{number}" for number in range(40)]
+    styles = method_styles([*names, *METHODS])
+    assert len(set(styles.values())) == len(styles)
+    alone = {name: method_styles([name])[name] for name in ("mine", "yours")}
+    assert method_styles(["yours", "mine", "btao"]) == {"btao": METHOD_STYLES["btao"], **alone}
+    with pytest.raises(ValueError, match="got 91"):
+        method_styles(map(str, range(91)))
+
+
+def test_labels_have_the_style_of_their_method():
+    styles = label_styles(["btao [1a2b]", "btao [3c4d]", "tpe", "light_per_heavy=4"])
+    assert styles["btao [1a2b]"] == styles["btao [3c4d]"] == METHOD_STYLES["btao"]
+    assert styles["tpe"] == METHOD_STYLES["tpe"]
+    assert styles["light_per_heavy=4"] in OTHER_STYLES
+
+
+def lightness(color):
+    """CIE L* of a colour: what is left of it in print without colour."""
+    red, green, blue = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
+    y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
+def test_colours_are_dark_enough_for_white_paper_without_colour():
+    assert all(lightness(style.color) < 73 for style in METHOD_STYLES.values())
+
+
+def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time(tmp_path):
+    table = pd.DataFrame({"x": [1, 2]})
+    files = []
+    for folder in ("one", "two"):
+        figure = Figure()
+        figure.add_subplot().plot(table["x"])
+        save(figure, table, png_path(tmp_path / folder / "figure.png"))
+        files.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
+    assert set(files[0]) == {"figure.png", "figure.pdf", "figure.csv"}
+    assert files[0] == files[1]
+    assert b"CreationDate" not in files[0]["figure.pdf"]
+    assert files[0]["figure.csv"] == b"x\n1\n2\n"
+    with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
+        png_path("figure.pdf")

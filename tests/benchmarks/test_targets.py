@@ -1,0 +1,190 @@
+"""Cost to a target and speed-up against hand-worked cases: unreached, ended early, half-way."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks import targets
+from benchmarks.incumbents import incumbents
+from support import frame, run
+
+NAN, INF = math.nan, math.inf
+
+
+def test_costs_by_hand_with_a_run_that_never_reaches_and_one_that_ends_early():
+    states = incumbents(
+        frame(
+            run("LHLHH", [0.0, 4.0, 0.0, 1.0, 0.5]),
+            run("HHH", [4.0, 3.0, 2.0], seed=1),
+            run("L", [0.0], seed=2),
+        )
+    )
+    table = targets.costs(states, 1.0)
+    assert table["reached"].tolist() == [True, False, False]
+    # The first at its fourth trial; the others what they have spent.
+    assert table["heavy_runs"].tolist() == [2, 3, 0]
+    np.testing.assert_allclose(table["heavy_equivalents"], [2.4, 3.0, 0.2])
+    assert table["train_seconds"].tolist() == [6.0, 4.5, 1.5]
+    assert table["time"].tolist() == [8.0, 6.0, 2.0]
+
+
+def test_targets_may_differ_by_task_and_must_be_numbers():
+    states = incumbents(frame(run("HH", [3.0, 1.0]), run("HH", [3.0, 1.0], task="park")))
+    table = targets.costs(states, {"currin": 3.0, "park": 1.0})
+    assert table["heavy_runs"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="target must be a number for every task, got None for 'park'"):
+        targets.costs(states, {"currin": 3.0})
+    with pytest.raises(ValueError, match="got nan for 'currin'"):
+        targets.costs(states, NAN)
+
+
+def test_with_noise_a_regret_is_reached_when_it_first_is_at_the_target():
+    states = incumbents(run("HHH", [3.0, 2.0, 1.0], truth=[3.0, 0.5, 2.0]))
+    assert targets.costs(states, 0.5)["heavy_runs"].tolist() == [2]
+
+
+def times_to_zero(method, costs, budget=10, task="currin"):
+    """Runs of a method that reach 0 after so many heavy trials; infinite: never in their budget."""
+    return frame(
+        *(
+            run("H" * budget, np.where(np.arange(budget) + 1 >= cost, 0.0, 1.0), method=method, seed=seed, task=task)
+            for seed, cost in enumerate(costs)
+        )
+    )
+
+
+def test_reach_counts_unreached_runs_as_infinite():
+    states = incumbents(
+        frame(times_to_zero("btao", [2, 3, 5, INF]), times_to_zero("tpe", [4, INF, INF]), times_to_zero("smac", [4]))
+    )
+    table = targets.reach(targets.costs(states, 0.0), "heavy_runs").set_index("method")
+    assert table["reached"].to_dict() == {"btao": 3, "tpe": 1, "smac": 1}
+    assert table["share"].to_dict() == {"btao": 0.75, "tpe": 1 / 3, "smac": 1.0}
+    assert table["median"].to_dict() == {"btao": 4.0, "tpe": INF, "smac": 4.0}
+    assert table.loc["btao", ["low", "high"]].tolist() == [2.0, INF]  # four seeds: their range
+    assert table.loc["tpe", ["low", "high"]].tolist() == [4.0, INF]
+    assert table.loc["smac", ["low", "high"]].isna().all()
+    np.testing.assert_array_equal(table.loc[["btao", "tpe", "smac"], "spent"], [10, 10, NAN])
+    # Wilson's interval for 3 of 4, from its formula.
+    z = 1.959963984540054
+    centre, half = (0.75 + z * z / 8) / (1 + z * z / 4), z * math.sqrt(0.75 * 0.25 / 4 + z * z / 64) / (1 + z * z / 4)
+    np.testing.assert_allclose(
+        table.loc["btao", ["share_low", "share_high"]].astype(float), [centre - half, centre + half]
+    )
+
+
+def test_the_interval_of_a_median_cost_is_that_of_the_listed_resamples():
+    costs = [1, 2, 4, 7, 9]
+    table = targets.costs(incumbents(times_to_zero("btao", costs)), 0.0)
+    row = targets.reach(table, "heavy_runs", confidence=0.5, resamples=20_000).iloc[0]
+    medians = np.sort([np.median(resample) for resample in itertools.product(costs, repeat=5)])
+    tail = 0.2037  # Phi(-sqrt(5/4) * t_{0.75, 4}), t = 0.740697
+    assert row["low"] == medians[int(tail * len(medians))] == 2
+    assert row["high"] == medians[int((1 - tail) * len(medians))] == 7
+
+
+def test_speed_up_by_hand():
+    table = targets.costs(incumbents(frame(times_to_zero("btao", [2, 2, 4]), times_to_zero("tpe", [6, 8, 10]))), 0.0)
+    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    assert result["speed_up"] == 4.0
+    assert (result["low"], result["high"]) == (6 / 4, 10 / 2)  # three seeds each: the range
+    assert (result["n"], result["n_over"], result["reached"], result["reached_over"]) == (3, 3, 3, 3)
+    assert result["undefined"] == 0
+    assert targets.speed_up(table, "tpe", "btao", "heavy_runs")["speed_up"] == 0.25
+    assert targets.speed_up(table, "btao", "tpe", "heavy_runs") == result  # seeded
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([2, 2, 2], [INF, INF, 4], (INF, 2.0, INF)),
+        ([INF, INF, 4], [2, 2, 2], (0.0, 0.0, 0.5)),
+        ([INF, INF, INF], [INF, INF, INF], (NAN, 0.0, INF)),  # nothing is known, and that is said
+        ([2, 2, INF], [4, 4, 4], (2.0, 0.0, 2.0)),
+    ],
+)
+def test_speed_up_with_runs_that_never_reach(a, b, expected):
+    table = targets.costs(incumbents(frame(times_to_zero("btao", a), times_to_zero("tpe", b))), 0.0)
+    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    np.testing.assert_array_equal([result["speed_up"], result["low"], result["high"]], expected)
+    share = sum(cost < INF for cost in a) / 3
+    assert result["undefined"] == 1.0 if share == 0 else result["undefined"] < 1
+
+
+def test_a_resample_that_says_nothing_widens_the_interval_on_both_sides():
+    table = targets.costs(
+        incumbents(frame(times_to_zero("btao", [2, 2, 2, INF, INF]), times_to_zero("tpe", [4, 4, 4, INF, INF]))), 0.0
+    )
+    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    assert result["speed_up"] == 2.0
+    assert (result["low"], result["high"]) == (0.0, INF)
+    infinite = np.mean([np.median(one) == INF for one in itertools.product([2, 2, 2, INF, INF], repeat=5)])
+    assert result["undefined"] == pytest.approx(infinite**2, abs=0.02)
+
+
+def test_speed_up_of_single_seeds_has_no_interval():
+    table = targets.costs(incumbents(frame(times_to_zero("btao", [2]), times_to_zero("tpe", [6]))), 0.0)
+    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    assert result["speed_up"] == 3.0 and math.isnan(result["low"])
+
+
+def test_an_interval_of_a_speed_up_covers_it():
+    # Exponential costs with means 1 and 3: the medians have the ratio 3.
+    rng = np.random.default_rng(8)
+    a, b = rng.exponential(1.0, (120, 15)), rng.exponential(3.0, (120, 15))
+    table = targets.costs(incumbents(frame(times_to_zero("btao", [1] * 15), times_to_zero("tpe", [1] * 15))), 0.0)
+    covered = 0
+    for one, other in zip(a, b, strict=True):
+        table["time"] = np.concatenate([one, other])
+        result = targets.speed_up(table, "btao", "tpe", resamples=400)
+        covered += result["low"] <= 3 <= result["high"]
+    assert covered / 120 > 0.92
+
+
+def test_half_way_by_hand():
+    states = incumbents(
+        frame(
+            run("HHHH", [8.0, 6.0, 3.0, 1.0]),  # half of 8 s is 4 s: 6
+            run("HH", [4.0, 0.0], seed=1),  # half of 4 s is 2 s: 4
+            run("LLLH", [0.0, 0.0, 0.0, 2.0], seed=2),  # nothing half-way
+        )
+    )
+    assert targets.target_of(states, "btao") == 6.0
+    assert targets.target_of(states, "btao", share=1.0) == 1.0
+    assert targets.target_of(states[states["seed"] == 2], "btao") == INF
+    with pytest.raises(ValueError, match="share must be above 0 and at most 1, got 0"):
+        targets.target_of(states, "btao", share=0)
+    with pytest.raises(ValueError, match="must hold runs of 'tpe' on one task, got 0 tasks"):
+        targets.target_of(states, "tpe")
+
+
+def test_speed_ups_half_way_take_the_target_from_the_other_method():
+    values = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0]
+    states = incumbents(
+        frame(
+            *(run("H" * 10, values, method="tpe", seed=seed) for seed in range(2)),
+            *(run("HHHH", [9.0, 5.0, 2.0, 0.0], seed=seed) for seed in range(2)),
+        )
+    )
+    (row,) = targets.speed_ups(states, "btao", "heavy_runs").to_dict("records")
+    assert (row["over"], row["target"]) == ("tpe", 5.0)  # the fifth of ten; btao is there with its second
+    assert row["speed_up"] == 2.5
+    (row,) = targets.speed_ups(states, "btao", "heavy_runs", share=1.0).to_dict("records")
+    assert (row["target"], row["speed_up"]) == (0.0, 2.5)
+    (row,) = targets.speed_ups(states, "btao", "heavy_runs", target=2.0).to_dict("records")
+    assert row["speed_up"] == 8 / 3
+
+
+def test_wrong_arguments_are_named():
+    states = incumbents(frame(times_to_zero("btao", [2]), times_to_zero("btao", [2], task="park")))
+    table = targets.costs(states, 0.0)
+    with pytest.raises(ValueError, match=r"against must be one of .*, got 'epochs'"):
+        targets.reach(table, "epochs")
+    with pytest.raises(ValueError, match="table must hold one task, got currin, park"):
+        targets.speed_up(table, "btao", "tpe")
+    with pytest.raises(ValueError, match="there are no runs of 'tpe'; there are those of btao"):
+        targets.speed_up(table[table["task"] == "park"], "btao", "tpe")
