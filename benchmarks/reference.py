@@ -7,6 +7,7 @@ results are identical on the same machine and versions, but for the columns of s
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -14,10 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.catalogue import ROOT, TABLES
+
 if TYPE_CHECKING:
     import pandas
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "reference"
 
 METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
@@ -62,6 +64,19 @@ def load(name: str) -> pandas.DataFrame:
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
     return pandas.read_parquet(path)
+
+
+def there(name: str) -> bool:
+    """Whether `load` can give a result: it is committed or, to be run now, needs no recorded table that there is not."""
+    check(name)
+    if not os.environ.get("BTAO_SCALE"):
+        return (FOLDER / f"{name}.parquet").exists()
+    return "source=table" not in COMMANDS[name] or any(TABLES.glob(f"{name}-*.parquet"))
+
+
+def digest(frame: pandas.DataFrame) -> str:
+    """SHA-256 of trials: what a notebook prints of what it draws."""
+    return hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
 
 
 def record(name: str, out: Path) -> Path:
