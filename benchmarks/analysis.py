@@ -67,10 +67,8 @@ def aggregate(
     """
     import pandas as pd
 
-    if against not in AXES:
-        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
-    if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    check_axis(against)
+    check_measure(measure)
     statistic_of(statistic)
 
     names = [*STATISTICS, "q25", "q75", "low", "high"]
@@ -181,6 +179,16 @@ def summary(
             row |= {name: total / len(last), f"{name}_total": total}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def check_axis(against: str) -> None:
+    if against not in AXES:
+        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
+
+
+def check_measure(measure: str) -> None:
+    if measure not in MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
 
 
 def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:

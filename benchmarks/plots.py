@@ -156,8 +156,10 @@ def _curves_figure(frame: DataFrame, axes: Sequence[str], statistic: str) -> tup
     rows = -(-len(tables) // columns)
     with matplotlib.rc_context(RC):
         entries = max(table["label"].nunique() for table in tables)
+        longest = max(table["label"].str.len().max() for table in tables)
         height = 4.0 + 0.09 * entries  # inches; a legend has two columns
-        figure = Figure(figsize=(max(5.2, 4.5 * columns), height * rows), layout="constrained")
+        width = max(4.5, 2.8 + 0.135 * longest)
+        figure = Figure(figsize=(max(5.2, width * columns), height * rows), layout="constrained")
         for number, table in enumerate(tables, start=1):
             _panel(figure.add_subplot(rows, columns, number), table, styles)
         everything = pd.concat(tables, ignore_index=True)
@@ -217,7 +219,7 @@ def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float |
         axes.plot([], [], **look, label=f"{label} (no heavy result, seeds: {seeds})")
         return
     fewest, most = curve["n"].min(), curve["n"].max()
-    n = (str(most) if fewest == most else f"{fewest}–{most}") + ("" if fewest == seeds else f" of {seeds}")
+    n = (str(most) if fewest == most else f"{fewest}–{most}") + ("" if most == seeds else f" of {seeds}")
     statistic = curve["statistic"].iloc[0]
     x, y, y_low, y_high = curve["cost"], *(curve[name].clip(lower=floor) for name in (statistic, "low", "high"))
     axes.fill_between(x, y_low, y_high, step="post", color=style.color, alpha=band, linewidth=0)

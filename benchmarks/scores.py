@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.analysis import AXES, IDENTITY, MEASURES, hold
+from benchmarks.analysis import IDENTITY, check_axis, check_measure, hold
 from benchmarks.intervals import statistic_of, stratified_interval
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def judged(states: DataFrame, measure: str | None = None) -> Series:
     if measure is None:
         known = states["regret"].notna().groupby(states["task"]).transform("any")
         return states["regret"].where(known, states["value"])
-    if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    check_measure(measure)
     return states[measure]
 
 
@@ -75,20 +74,16 @@ def scores(
 
     if (against is None) != (at is None):
         raise ValueError(f"against and at go together, got {against!r} and {at!r}")
-    if against is not None and against not in AXES:
-        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
+    if against is not None:
+        check_axis(against)
     y = judged(states, measure)
     rows = []
     for (*identity, seed), run in states.groupby([*IDENTITY, "seed"], sort=False, dropna=False):
         reached = y[run.index].to_numpy(float)
-        score = reached[-1]
-        if at is not None:
-            x = run[against].to_numpy(float)
-            score = hold(x, reached, np.array([at]))[0]
-            if at > x[-1]:
-                rows.append([*identity, seed, np.nan])
-                continue
-        rows.append([*identity, seed, np.inf if np.isnan(score) else score])
+        x = np.arange(len(run)) if at is None else run[against].to_numpy(float)
+        cost = x[-1] if at is None else at
+        score = hold(x, reached, np.array([cost]))[0]
+        rows.append([*identity, seed, np.inf if np.isnan(score) and not cost > x[-1] else score])
     return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"])
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.analysis import AXES, IDENTITY, hold
+from benchmarks.analysis import AXES, IDENTITY, check_axis, hold
 from benchmarks.intervals import widened_tail
 from benchmarks.scores import judged
 
@@ -106,7 +106,7 @@ def reach(
     import pandas as pd
     from scipy import stats
 
-    _check_axis(against)
+    check_axis(against)
     rows = []
     for identity, runs in table.groupby([*IDENTITY, "target"], sort=False, dropna=False):
         n, reached = len(runs), int(runs["reached"].sum())
@@ -158,7 +158,7 @@ def target_of(
     ValueError
         If an argument is none of those named, or there are no runs of the method or several tasks.
     """
-    _check_axis(against)
+    check_axis(against)
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
     y = judged(states, measure)
@@ -207,7 +207,7 @@ def speed_up(
     ValueError
         If `against` is not one of those named, the table has several tasks or no runs of A or B.
     """
-    _check_axis(against)
+    check_axis(against)
     if table["task"].nunique() > 1:
         raise ValueError(f"table must hold one task, got {', '.join(table['task'].unique())}")
     runs = {label: table[table["label"] == label] for label in (of, over)}
@@ -289,11 +289,6 @@ def speed_ups(
             row = {"task": task, "of": of, "over": over, "against": against, "target": table["target"].iloc[0]}
             rows.append(row | speed_up(table, of, over, against, **options))
     return pd.DataFrame(rows)
-
-
-def _check_axis(against: str) -> None:
-    if against not in AXES:
-        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
 
 
 def _unreached_infinite(runs: DataFrame, against: str) -> np.ndarray:
