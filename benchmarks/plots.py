@@ -67,6 +67,7 @@ def curves_figure(
     frame: DataFrame,
     against: str | Sequence[str] = "heavy_runs",
     *,
+    measure: str | None = None,
     statistic: str = "mean",
     path: str | Path | None = None,
 ) -> Figure:
@@ -83,6 +84,8 @@ def curves_figure(
     against : str, or sequence of str
         The horizontal axis, of `analysis.AXES`, or several; `COSTS` shows seconds of training beside
         iterations in heavy equivalents.
+    measure : {None, "regret", "value"}
+        None shows the regret where the optimum is known, else the value.
     statistic : {"mean", "median", "iqm"}
         What is drawn, with its 95% bootstrap interval over seeds.
     path : path, optional
@@ -91,11 +94,12 @@ def curves_figure(
     Raises
     ------
     ValueError
-        If the frame is empty, an axis or the statistic is not one of those named or the path does not
-        end in .png; and as `incumbents`.
+        If the frame is empty, an axis, the measure or the statistic is not one of those named or the path
+        does not end in .png; and as `incumbents`.
     """
     path = path and png_path(path)
-    figure, table = _curves_figure(frame, [against] if isinstance(against, str) else against, statistic)
+    axes = [against] if isinstance(against, str) else against
+    figure, table = _curves_figure(frame, axes, statistic, measure)
     if path:
         save(figure, table, path)
     return figure
@@ -134,7 +138,9 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _curves_figure(frame: DataFrame, axes: Sequence[str], statistic: str) -> tuple[Figure, DataFrame]:
+def _curves_figure(
+    frame: DataFrame, axes: Sequence[str], statistic: str, measure: str | None = None
+) -> tuple[Figure, DataFrame]:
     """The figure of `curves_figure`, and the table of the numbers in it."""
     import matplotlib
     import pandas as pd
@@ -146,10 +152,10 @@ def _curves_figure(frame: DataFrame, axes: Sequence[str], statistic: str) -> tup
     known = frame.groupby("task")["optimum"].first().notna()
     tables = []
     for (task, states), against in itertools.product(curves.groupby("task"), axes):
-        measure = "regret" if known[task] else "value"
-        table = analysis.aggregate(states, against, measure, statistic=statistic)
+        shown = measure or ("regret" if known[task] else "value")
+        table = analysis.aggregate(states, against, shown, statistic=statistic)
         table.insert(table.columns.get_loc(against), "against", against)
-        tables.append(table.rename(columns={against: "cost"}).assign(measure=measure))
+        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown))
 
     styles = method_styles(curves["method"])
     columns = min(3, len(tables)) if len(axes) == 1 else len(axes)

@@ -221,3 +221,12 @@ def test_the_figure_draws_what_the_analysis_says():
     corners = band.get_paths()[0].vertices[:, 1]
     assert corners.min() == expected["low"].min()
     assert corners.max() == expected["high"].max()
+
+
+def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known():
+    trials = frame(run([4.0, 1.5]))
+    (axes,) = plots.curves_figure(trials, measure="value").axes
+    assert line(axes, "btao (n = 1)") == ([1, 2], [4.0, 1.5])
+    assert axes.get_ylabel() == "best value so far (minimised)"
+    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
+        plots.curves_figure(trials, measure="score")
