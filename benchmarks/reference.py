@@ -67,7 +67,7 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def there(name: str) -> bool:
-    """Whether `load` can give a result: it is committed or, to be run now, needs no recorded table that there is not."""
+    """Whether `load` can give a result: it is committed or, to be run now, has the recorded table that it needs."""
     check(name)
     if not os.environ.get("BTAO_SCALE"):
         return (FOLDER / f"{name}.parquet").exists()
