@@ -14,16 +14,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import ablation
+
 if TYPE_CHECKING:
     import pandas
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "reference"
 
-# What is run for each table, less scale and out.
+# The commands of `benchmarks.run` behind each table, less scale and out.
 COMMANDS = {
-    "toy": ["task=toy", "method=btao", "seeds=10"],
-    "synthetic": ["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"],
+    "toy": [["task=toy", "method=btao", "seeds=10"]],
+    "synthetic": [["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"]],
+    "ablation": [[*command, "seeds=30"] for command in ablation.commands()],
 }
 
 
@@ -72,9 +75,10 @@ def record(name: str, out: Path) -> Path:
 def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
     from benchmarks import records, run
 
-    status = run.main([*COMMANDS[name], *arguments, f"out={out}", "display=plain"])
-    if status:
-        raise RuntimeError(f"the run of the reference {name!r} ended with exit status {status}; it says why above")
+    for command in COMMANDS[name]:
+        status = run.main([*command, *arguments, f"out={out}", "display=plain"])
+        if status:
+            raise RuntimeError(f"the run of the reference {name!r} ended with exit status {status}; it says why above")
     return records.load(out)
 
 
