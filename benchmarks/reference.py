@@ -7,6 +7,7 @@ tables are identical on the same machine and versions, but for the columns of se
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -28,13 +29,23 @@ COMMANDS = {
     "synthetic": [["-m", "task=currin,park", "method=[random_search,gp_bo,btao_paper,btao]", "seeds=20"]],
     "ablation": [[*command, "seeds=30"] for command in ablation.commands()],
 }
+# The commands of `benchmarks.profile` behind another, less out.
+PROFILE = [
+    ["task=toy", "budget.heavy=10", "seeds=30"],
+    ["task=currin", "budget.heavy=16", "seeds=30"],
+    ["task=park", "budget.heavy=12", "seeds=30"],
+    ["task=fcn", "source=table", "table=fcn-mnist-paper", "budget.heavy=12", "seeds=30"],
+]
+NAMES = (*COMMANDS, "profile")
+# Instead of a scale, where that would take minutes or is the table's: a heavy run or two beyond the start.
+SMALL = {"ablation": ["seeds=2", "budget.heavy=8"], "profile": ["seeds=2", "budget.heavy=8", "points=64"]}
 
 
 def load(name: str) -> pandas.DataFrame:
-    """The trials of a reference table, as `records.load` gives them.
+    """A reference table: trials as `records.load` gives them, but for "profile", which `benchmarks.profile` describes.
 
-    With the environment variable BTAO_SCALE set (to smoke, say) they are not read but run now, at
-    that scale with two seeds: so the notebooks can be tested without the committed results.
+    With the environment variable BTAO_SCALE set (to smoke, say) it is not read but made now, at
+    that scale or as `SMALL` says, with two seeds: so the notebooks can be tested without the committed results.
 
     Raises
     ------
@@ -51,7 +62,7 @@ def load(name: str) -> pandas.DataFrame:
     scale = os.environ.get("BTAO_SCALE")
     if scale:
         with tempfile.TemporaryDirectory() as out:
-            return _run(name, [f"scale={scale}", "seeds=2"], Path(out))
+            return _make(name, SMALL.get(name, [f"scale={scale}", "seeds=2"]), Path(out))
     path = FOLDER / f"{name}.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
@@ -60,16 +71,50 @@ def load(name: str) -> pandas.DataFrame:
 
 def record(name: str, out: Path) -> Path:
     """Run a table's experiments below `out`, or what is unfinished of them; write its Parquet file and figure."""
-    from benchmarks import plots
-
-    frame = _run(name, ["scale=laptop"], out)
+    frame = _make(name, [], out)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.parquet"
     temporary = path.with_suffix(".tmp")
     frame.to_parquet(temporary, index=False)
     temporary.replace(path)
-    plots.figure_run(frame, path.with_suffix(".png"))
+    _draw(name, frame, path.with_suffix(".png"))
     return path
+
+
+def sha256(frame: pandas.DataFrame) -> str:
+    """SHA-256 of a table as CSV, but for the columns of seconds: what a notebook drew."""
+    timeless = frame.drop(columns=["train_seconds", "method_seconds", "time"], errors="ignore")
+    return hashlib.sha256(timeless.to_csv(index=False).encode()).hexdigest()
+
+
+def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
+    from benchmarks import ablation_plots, plots, profile_plots
+
+    if name == "profile":
+        profile_plots.accuracy_figure(frame, path=path)
+    elif name == "ablation":
+        ablation_plots.effects_figure(frame, path=path)
+    else:
+        plots.figure_run(frame, path)
+
+
+def _make(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+    return _profile(arguments, out) if name == "profile" else _run(name, arguments, out)
+
+
+def _profile(arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+    import pandas
+
+    from benchmarks import profile
+
+    parts = []
+    for number, command in enumerate(PROFILE):
+        part = out / f"profile-{number}.parquet"
+        status = profile.main([*command, *arguments, f"out={part}"])
+        if status:
+            raise RuntimeError(f"the reference 'profile' ended with exit status {status}; it says why above")
+        parts.append(pandas.read_parquet(part))
+    return pandas.concat(parts, ignore_index=True)
 
 
 def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
@@ -83,14 +128,14 @@ def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
 
 
 def check(name: str) -> None:
-    if name not in COMMANDS:
-        raise ValueError(f"there is no reference {name!r}; there are {', '.join(COMMANDS)}")
+    if name not in NAMES:
+        raise ValueError(f"there is no reference {name!r}; there are {', '.join(NAMES)}")
 
 
 def main(names: Sequence[str]) -> None:
     for name in names:
         check(name)
-    for name in names or COMMANDS:
+    for name in names or NAMES:
         print(record(name, ROOT / "results" / "runs" / "reference" / name))
 
 
