@@ -145,20 +145,23 @@ def regrets(trials: DataFrame, cost: str, at: float) -> DataFrame:
     ValueError
         If `cost` is none of these, or as `labels` and `analysis.incumbents`.
     """
-    if cost not in COSTS:
-        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
     import pandas as pd
 
-    named = labels(trials)
-    heavy = trials[trials["heavy"].astype(bool)].groupby("task")["budget"].first()
-    states = analysis.incumbents(trials)
-    states["heavy_equivalents"] = states["iterations"] / states["task"].map(heavy)
+    named, states = labels(trials), _states(trials, cost)
     names = dict(zip(trials["hash"], named, strict=True))
     rows = []
     for (task, identity, seed), run in states.groupby(["task", "hash", "seed"], sort=False):
         regret = analysis.hold(run[cost].to_numpy(float), run["regret"].to_numpy(), np.array([float(at)]))
         rows.append({"task": task, "label": names[identity], "seed": seed, "regret": float(regret[0])})
     return pd.DataFrame(rows)
+
+
+def common_end(trials: DataFrame, cost: str) -> float:
+    """The most of a cost that every run has reached: where all variants of a task can be compared.
+
+    Parameters, errors: as in `regrets`.
+    """
+    return float(_states(trials, cost).groupby(["task", "hash", "seed"])[cost].max().min())
 
 
 def effects(
@@ -215,3 +218,12 @@ def effects(
             row |= {"better": int((mine < default).sum()), "equal": int((mine == default).sum())}
             rows.append(row | {"worse": int((mine > default).sum())})
     return pd.DataFrame(rows)
+
+
+def _states(trials: DataFrame, cost: str) -> DataFrame:
+    """The states of all runs after each of their trials, with the cost."""
+    if cost not in COSTS:
+        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+    heavy = trials[trials["heavy"].astype(bool)].groupby("task")["budget"].first()
+    states = analysis.incumbents(trials)
+    return states.assign(heavy_equivalents=states["iterations"] / states["task"].map(heavy))

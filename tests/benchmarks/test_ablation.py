@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import ablation
 from benchmarks.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
+from benchmarks.ablation_plots import effects_figure
 from benchmarks.catalogue import document
 from benchmarks.command_line import read
 from benchmarks.experiment import Budget, Experiment, run_experiment
@@ -18,35 +19,28 @@ from benchmarks.spec import Spec
 DEFAULTS = {name: value for name, value in document("method", "btao").items() if name != "_target_"}
 
 
-def resolved(study):
-    """Of every job of a study: its task, and the parameters as a record holds them."""
-    requests = [request for command in commands([study]) for request in read([*command, "seeds=1", "jobs=1"])]
-    experiments = [experiment for request in requests for experiment in plan(request).experiments]
-    return [(each.task.name, each.identity["method"]["parameters"], each.hash) for each in experiments]
+def test_every_option_is_changed_alone_and_the_default_is_run():
+    (study,) = ablation.STUDIES
+    assert study.words[0] == "task=currin,park"
+    alone = Study(("task=currin", *study.words[1:]), study.bounds)
+    jobs = [request.methods["btao"] for command in commands([alone]) for request in read(command)]
+    assert [label(job) for job in jobs].count(DEFAULT) == 1
+    assert sorted(map(label, jobs)) == sorted(set(variants()) - {"untruncated"})
+    for job in jobs:
+        changed = {option for option, value in DEFAULTS.items() if job[option] != value}
+        assert len(changed) <= 1 or changed == {"delta_bounds", "rho_bounds"}
 
 
-def test_every_option_is_changed_alone_and_the_default_is_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    jobs = resolved(ablation.STUDIES[0])
-    for task in ("currin", "park"):
-        labels = [label(parameters) for name, parameters, _ in jobs if name == task]
-        assert sorted(labels) == sorted(set(variants()) - {"untruncated"})
-        for name, parameters, _ in jobs:
-            changed = {option for option, value in parameters.items() if value != DEFAULTS[option]}
-            assert len(changed) <= 1 or changed == {"delta_bounds", "rho_bounds"}, name
-    assert len({identity for _, _, identity in jobs}) == len(jobs)
-    assert [value for option, value in jobs[0][1].items() if option == "light_per_heavy"] == [1]
-
-
-def test_a_task_with_bounds_is_studied_without_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert label(resolved(Study(("task=toy", "budget.heavy=5"), "untruncated"))[-1][1]) == "untruncated"
+def test_a_task_with_bounds_is_studied_without_them_as_its_record_says(tmp_path):
+    command = commands([Study(("task=toy", "budget.heavy=5"), "untruncated")])[-1]
+    (request,) = read([*command, f"out={tmp_path}", "seeds=1"])
+    (experiment,) = plan(request).experiments
+    assert label(experiment.identity["method"]["parameters"]) == "untruncated"
 
 
 def test_a_recorded_table_fits_the_same_definition():
-    requests = [read(command) for command in commands([Study(("task=fcn", "source=table"), "untruncated")])]
-    assert {request.source for job in requests for request in job} == {"table"}
-    assert sum(map(len, requests)) == sum(map(len, ablation.OPTIONS.values())) + 1
+    (request,) = read(commands([Study(("task=fcn", "source=table"), "untruncated")])[-1])
+    assert (request.source, request.table.suffix) == ("table", ".parquet")
 
 
 @pytest.mark.parametrize(
@@ -132,3 +126,11 @@ def test_records_of_a_run_are_labelled(tmp_path):
         task = Spec("toy", "benchmarks.objectives.toy.Toy")
         run_experiment(Experiment(task, method, 0, Budget(heavy=2)), tmp_path, command="test")
     assert set(ablation.labels(load(tmp_path))) == {"n_init=2", "n_init=2, start=random"}
+
+
+def test_the_effects_are_drawn_with_their_numbers(tmp_path):
+    figure = effects_figure(TRIALS[TRIALS["hash"] != "c"], path=tmp_path / "a.png")
+    drawn = pd.read_csv(tmp_path / "a.csv")
+    assert drawn["cost"].tolist() == ["heavy_runs", "heavy_equivalents"]
+    assert drawn["at"].tolist() == [2, 2.5]
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["light_per_heavy=4"]
