@@ -164,6 +164,17 @@ def common_end(trials: DataFrame, cost: str) -> float:
     return float(_states(trials, cost).groupby(["task", "hash", "seed"])[cost].max().min())
 
 
+def first_proposal(trials: DataFrame, cost: str) -> float:
+    """What the default has spent on one task, in the median, with its first heavy run beyond the start.
+
+    Parameters, errors: as in `regrets`.
+    """
+    states = _states(trials, cost)[(labels(trials) == DEFAULT).to_numpy()]
+    # A start has number of parameters + 2 heavy runs.
+    n = int(trials.filter(regex=r"^config\.").notna().any().sum()) + 3
+    return float(states[states["heavy_runs"] == n].groupby("seed")[cost].min().median())
+
+
 def effects(
     trials: DataFrame, cost: str, at: float, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> DataFrame:

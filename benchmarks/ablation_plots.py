@@ -19,13 +19,15 @@ COSTS = {
     "heavy_runs": (METHOD_STYLES["btao"].color, "o", "full", 0.17),
     "heavy_equivalents": (METHOD_STYLES["gp_bo"].color, "s", "none", -0.17),
 }
+MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
 NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
-    """Each variant against the default, a panel a task: mean paired difference in decades, with its interval.
+    """Each variant against the default, a column a task: mean paired difference in decades, with its interval.
 
-    Costs are compared at the end that all runs of the task have reached.
+    The first row is where the default has made its first heavy run beyond the start, the second the
+    end that all runs of the task have reached.
 
     Parameters
     ----------
@@ -49,11 +51,15 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     labels = [label for label in ablation.variants() if label in there]
     labels += sorted(there - set(labels))
     with matplotlib.rc_context(RC):
-        figure = Figure(figsize=(2.2 + 3.0 * len(tables), 1.7 + 0.28 * len(labels)), layout="constrained")
-        grid = figure.subplots(1, len(tables), squeeze=False, sharey=True)[0]
-        for axes, each in zip(grid, tables, strict=True):
-            _panel(axes, each, labels)
-        handles, names = grid[0].get_legend_handles_labels()
+        size = 2.2 + 3.0 * len(tables), 1.0 + len(MOMENTS) * (0.8 + 0.26 * len(labels))
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.subplots(len(MOMENTS), len(tables), squeeze=False, sharey=True)
+        for row, moment in zip(grid, MOMENTS, strict=True):
+            for axes, each in zip(row, tables, strict=True):
+                _panel(axes, each[each["moment"] == moment], labels)
+        for axes in grid[-1]:
+            axes.set_xlabel("lg regret less the default's")
+        handles, names = grid[0][0].get_legend_handles_labels()
         title = "mean and 95% interval, paired by seed, negative is better; compared after equal"
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
     if path:
@@ -62,12 +68,15 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
 
 
 def table(trials: DataFrame) -> DataFrame:
-    """`ablation.effects` of one task at both costs, each at its common end."""
+    """`ablation.effects` of one task at both costs and at both moments, which its column `moment` names."""
     import pandas as pd
 
-    return pd.concat(
-        [ablation.effects(trials, cost, ablation.common_end(trials, cost)) for cost in COSTS], ignore_index=True
-    )
+    parts = [
+        ablation.effects(trials, cost, at(trials, cost)).assign(moment=moment)
+        for moment, at in MOMENTS.items()
+        for cost in COSTS
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
@@ -91,7 +100,8 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
     axes.set_yticks(range(len(labels)), labels[::-1])
     axes.set_ylim(-0.6, len(labels) - 0.4)
     ends = [f"{effects.loc[effects['cost'] == cost, 'at'].iloc[0]:g} {cost.replace('_', ' ')}" for cost in COSTS]
-    axes.set_title(f"{effects['task'].iloc[0]}\n{', '.join(ends)}", fontsize=RC["font.size"])
-    axes.set_xlabel("lg regret less the default's")
+    axes.set_title(
+        f"{effects['task'].iloc[0]}, {effects['moment'].iloc[0]}\n{', '.join(ends)}", fontsize=RC["font.size"]
+    )
     largest = max(0.5, *map(abs, axes.get_xlim()))  # where nothing differs, an axis of rounding would mislead
-    axes.set_xlim(-largest, largest)
+    axes.set_xlim(-1.08 * largest, 1.08 * largest)

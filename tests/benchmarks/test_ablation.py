@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import ablation
+from benchmarks import ablation, ablation_plots
 from benchmarks.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
-from benchmarks.ablation_plots import effects_figure
 from benchmarks.catalogue import document
 from benchmarks.command_line import read
 from benchmarks.experiment import Budget, Experiment, run_experiment
@@ -128,9 +127,17 @@ def test_records_of_a_run_are_labelled(tmp_path):
     assert set(ablation.labels(load(tmp_path))) == {"n_init=2", "n_init=2, start=random"}
 
 
-def test_the_effects_are_drawn_with_their_numbers(tmp_path):
-    figure = effects_figure(TRIALS[TRIALS["hash"] != "c"], path=tmp_path / "a.png")
+def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
+    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
+    figure = ablation_plots.effects_figure(TRIALS[TRIALS["hash"] != "c"], path=tmp_path / "a.png")
     drawn = pd.read_csv(tmp_path / "a.csv")
-    assert drawn["cost"].tolist() == ["heavy_runs", "heavy_equivalents"]
-    assert drawn["at"].tolist() == [2, 2.5]
+    assert drawn["cost"].tolist() == ["heavy_runs", "heavy_equivalents"] * 2
+    assert drawn["at"].tolist() == [1.25, 1.25, 2, 2.5]
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["light_per_heavy=4"]
+
+
+def test_the_first_proposal_is_the_heavy_run_after_the_start():
+    """One parameter: a start of three heavy runs, so the fourth, with as many light ones before."""
+    trials = runs(a=({}, [[4.0, 3.0, 2.0, 1.0, 0.0]] * 2)).assign(**{"config.x": 0.5, "config.of_another_task": None})
+    assert ablation.first_proposal(trials, "heavy_runs") == 4
+    assert ablation.first_proposal(trials, "heavy_equivalents") == 5.0
