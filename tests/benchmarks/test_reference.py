@@ -28,10 +28,10 @@ def test_the_digest_is_of_all_but_seconds():
 
 def test_every_command_can_be_read_at_both_sizes():
     for name in ("toy", "synthetic", "ablation"):
-        first = reference.COMMANDS[name][0]
+        command = reference.COMMANDS[name][-1]
         small = reference.SMALL.get(name, ["scale=smoke", "seeds=2"])
-        assert {request.seeds for request in read([*first, *small])} == {(0, 1)}
-        assert len(read(first)) == len(read([*first, *small]))
+        assert {request.seeds for request in read([*command, *small])} == {(0, 1)}
+        assert len(read(command)) == len(read([*command, *small]))
 
 
 @pytest.mark.parametrize("number", range(len(reference.PROFILE)))
