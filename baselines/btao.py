@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from baselines.initial_design import check_start
+from baselines.ledger import check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from btao import BTAO, SpaceExhausted
+from btao import BTAO, Space, SpaceExhausted
+
+STARTS = ("nested", "random")
 
 
 class BTAOMethod:
@@ -19,6 +24,9 @@ class BTAOMethod:
     seed : int
     light_per_heavy, n_init, candidates, square_root_beta
         Arguments of `btao.BTAO`; `n_init` must be None where the start is shared.
+    start : {"nested", "random"}
+        The nested Latin hypercube, or as many uniform random configurations, the first `n_init` of
+        them trained heavily: what the nested design is to be compared with. "nested" where the start is shared.
     delta_bounds, rho_bounds : (float, float), optional
         Bounds of its model; None: those of the task.
 
@@ -36,18 +44,29 @@ class BTAOMethod:
         seed: int,
         light_per_heavy: int = 2,
         n_init: int | None = None,
+        start: str = "nested",
         candidates: str = "joint",
         square_root_beta: bool = False,
         delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] | None = None,
     ) -> None:
-        initial = check_start(problem, n_init=n_init)
+        if start not in STARTS:
+            raise ValueError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
+        initial = check_start(problem, n_init=n_init, start=None if start == "nested" else start)
+        check_count("n_init", n_init, optional=True)
+        check_count("light_per_heavy", light_per_heavy)
+        design = None
+        if initial:
+            n_init, design = len(initial.heavy), initial.light
+        elif start == "random":
+            n_init = problem.space.dim + 2 if n_init is None else n_init
+            design = random_design(problem.space, n_init * light_per_heavy, check_seed(seed))
         self._optimizer = BTAO(
             problem.space,
             seed=seed,
             light_per_heavy=light_per_heavy,
-            n_init=len(initial.heavy) if initial else n_init,
-            design=initial.light if initial else None,
+            n_init=n_init,
+            design=design,
             delta_bounds=problem.delta_bounds if delta_bounds is None else delta_bounds,
             rho_bounds=problem.rho_bounds if rho_bounds is None else rho_bounds,
             candidates=candidates,
@@ -88,3 +107,9 @@ class BTAOMethod:
     def recommend(self) -> int | None:
         """The trial that `btao.BTAO.recommended` named after the last heavy run; light runs do not change it."""
         return self._recommended
+
+
+def random_design(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
+    """n independent configurations, uniform in the unit cube."""
+    points = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))).random((n, space.dim))
+    return [space.from_unit(point) for point in points]

@@ -118,6 +118,7 @@ COLUMN_TYPES = {
     "method": "str",
     "seed": "int64",
     "hash": "str",
+    "parameters": "str",
     "data": "str",
     "optimum": "float64",
     "trial": "int64",
@@ -362,7 +363,8 @@ def load(out: str | Path) -> pandas.DataFrame:
     -------
     DataFrame
         One row a trial, sorted by task, method, hash and seed, then in the order of the record.
-        Columns: task, method, seed, hash, data (name of the data set used; missing if the task has
+        Columns: task, method, seed, hash, parameters (the method's, resolved, as JSON; missing if
+        its run.json does not say), data (name of the data set used; missing if the task has
         none), optimum (minimised; nan if unknown), then those of `Row` that every row has,
         with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
         missing where the method does not say.
@@ -455,6 +457,12 @@ def _head(run: dict[str, Any] | None, folder: Path) -> dict[str, Any]:
         raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
     try:
         head = {name: run[name] for name in ("task", "method", "seed", "hash", "optimum")}
-        return head | {"data": run["data"] and run["data"]["name"]}
+        return head | {"data": run["data"] and run["data"]["name"], "parameters": _parameters(run)}
     except KeyError as error:
         raise CorruptRecord(f"{folder / RUN} lacks {error}: it describes no run") from None
+
+
+def _parameters(run: dict[str, Any]) -> str | None:
+    """The parameters of a run's method as JSON, the same text for the same parameters."""
+    method = run.get("configuration", {}).get("method")
+    return method and json.dumps(method["parameters"], sort_keys=True, allow_nan=False)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import ablation
 from benchmarks.catalogue import ROOT, TABLES
 
 if TYPE_CHECKING:
@@ -24,23 +25,40 @@ FOLDER = ROOT / "results" / "reference"
 
 METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
 
-# What is run for each, less out. The recorded tables are the largest of each task.
+# The commands of `benchmarks.run` behind each, less out. The recorded tables are the largest of each task.
 COMMANDS = {
-    "toy": ["task=toy", "method=btao", "seeds=10", "scale=laptop"],
-    "synthetic": ["-m", "task=currin,park", METHODS, "seeds=30", "scale=laptop"],
-    "svm": ["task=svm", "source=table", METHODS, "seeds=30"],
-    "fcn": ["task=fcn", "source=table", METHODS, "seeds=30"],
-    "cnn": ["task=cnn", "source=table", METHODS, "seeds=30"],
+    "toy": [["task=toy", "method=btao", "seeds=10"]],
+    "synthetic": [["-m", "task=currin,park", METHODS, "seeds=30"]],
+    "svm": [["task=svm", "source=table", METHODS, "seeds=30"]],
+    "fcn": [["task=fcn", "source=table", METHODS, "seeds=30"]],
+    "cnn": [["task=cnn", "source=table", METHODS, "seeds=30"]],
+    "ablation": [[*command, "seeds=30"] for command in ablation.commands()],
 }
-# What is run instead to try the notebooks: two seeds of the methods that start at once.
-SMALL = {"method": "[random_search,gp_bo,btao_paper,btao]", "seeds": "2"}
+# The commands of `benchmarks.profile` behind another, less out.
+PROFILE = [
+    ["task=toy", "budget.heavy=10", "seeds=30"],
+    ["task=currin", "budget.heavy=16", "seeds=30"],
+    ["task=park", "budget.heavy=12", "seeds=30"],
+    ["task=fcn", "source=table", "budget.heavy=12", "seeds=30"],
+]
+NAMES = (*COMMANDS, "profile")
+# What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
+# start where the scale is not to be chosen.
+QUICK = "method=[random_search,gp_bo,btao_paper,btao]"
+SMALL = {
+    "toy": ["scale=smoke"],
+    "synthetic": ["scale=smoke", QUICK],
+    **{task: ["budget.heavy=7", QUICK] for task in ("svm", "fcn", "cnn")},
+    "ablation": ["budget.heavy=8"],
+    "profile": ["budget.heavy=8", "points=64"],
+}
 
 
 def load(name: str) -> pandas.DataFrame:
-    """The trials of a reference result, as `records.load` gives them.
+    """A reference result: trials as `records.load` gives them, but for "profile", which `benchmarks.profile` describes.
 
-    With the environment variable BTAO_SCALE=smoke they are not read but run now, small: so the
-    notebooks can be tested without the committed results.
+    With the environment variable BTAO_SCALE=smoke it is not read but made now, as small as `SMALL`
+    says, with two seeds: so the notebooks can be tested without the committed results.
 
     Raises
     ------
@@ -53,13 +71,9 @@ def load(name: str) -> pandas.DataFrame:
     """
     import pandas
 
-    check(name)
-    scale = os.environ.get("BTAO_SCALE")
-    if scale not in (None, "", "smoke"):
-        raise ValueError(f"BTAO_SCALE must be smoke or not set, got {scale!r}")
-    if scale:
+    if _is_small(name):
         with tempfile.TemporaryDirectory() as out:
-            return _run(_small(COMMANDS[name]), Path(out))
+            return _make(name, [*SMALL[name], "seeds=2"], Path(out))
     path = FOLDER / f"{name}.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
@@ -67,58 +81,89 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def there(name: str) -> bool:
-    """Whether `load` can give a result: it is committed or, to be run now, has the recorded table that it needs."""
-    check(name)
-    if not os.environ.get("BTAO_SCALE"):
-        return (FOLDER / f"{name}.parquet").exists()
-    return "source=table" not in COMMANDS[name] or any(TABLES.glob(f"{name}-*.parquet"))
-
-
-def digest(frame: pandas.DataFrame) -> str:
-    """SHA-256 of trials: what a notebook prints of what it draws."""
-    return hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
+    """Whether `load` can give a result: it is committed or, to be made now, has the recorded table that it needs."""
+    if _is_small(name):
+        replays = any("source=table" in command for command in COMMANDS.get(name, []))
+        return not replays or any(TABLES.glob(f"{name}-*.parquet"))
+    return (FOLDER / f"{name}.parquet").exists()
 
 
 def record(name: str, out: Path) -> Path:
     """Run what is unfinished of a reference result below `out`; write its Parquet file and figure."""
-    from benchmarks import plots
-
-    frame = _run(COMMANDS[name], out)
+    frame = _make(name, [], out)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.parquet"
     temporary = path.with_suffix(".tmp")
-    frame.to_parquet(temporary, index=False)
+    frame.to_parquet(temporary, index=False, compression="zstd")
     temporary.replace(path)
-    plots.figure_run(frame, path.with_suffix(".png"))
+    _draw(name, frame, path.with_suffix(".png"))
     return path
 
 
-def _small(command: Sequence[str]) -> list[str]:
-    """The command at the scale smoke, or with few trials of a recorded table."""
-    given = dict(word.partition("=")[::2] for word in command)
-    given |= {name: value for name, value in SMALL.items() if name == "seeds" or given[name] != "btao"}
-    given |= {"budget.heavy": "7"} if "source" in given else {"scale": "smoke"}
-    return [f"{name}={value}" if value else name for name, value in given.items()]
+def sha256(frame: pandas.DataFrame) -> str:
+    """SHA-256 of a result as CSV, but for the columns of seconds: what a notebook drew."""
+    timeless = frame.drop(columns=["train_seconds", "method_seconds", "time"], errors="ignore")
+    return hashlib.sha256(timeless.to_csv(index=False).encode()).hexdigest()
 
 
-def _run(command: Sequence[str], out: Path) -> pandas.DataFrame:
+def _is_small(name: str) -> bool:
+    """Whether results are made now, from the environment variable BTAO_SCALE."""
+    check(name)
+    scale = os.environ.get("BTAO_SCALE")
+    if scale not in (None, "", "smoke"):
+        raise ValueError(f"BTAO_SCALE must be smoke or not set, got {scale!r}")
+    return bool(scale)
+
+
+def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
+    from benchmarks import ablation_plots, plots, profile_plots
+
+    if name == "profile":
+        profile_plots.accuracy_figure(frame, path=path)
+    elif name == "ablation":
+        ablation_plots.effects_figure(frame, path=path)
+    else:
+        plots.figure_run(frame, path)
+
+
+def _make(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+    return _profile(arguments, out) if name == "profile" else _run(name, arguments, out)
+
+
+def _profile(arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+    import pandas
+
+    from benchmarks import profile
+
+    parts = []
+    for number, command in enumerate(PROFILE):
+        part = out / f"profile-{number}.parquet"
+        status = profile.main([*command, *arguments, f"out={part}"])
+        if status:
+            raise RuntimeError(f"the reference 'profile' ended with exit status {status}; it says why above")
+        parts.append(pandas.read_parquet(part))
+    return pandas.concat(parts, ignore_index=True)
+
+
+def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
     from benchmarks import records, run
 
-    status = run.main([*command, f"out={out}", "display=plain"])
-    if status:
-        raise RuntimeError(f"`python -m benchmarks.run {' '.join(command)}` ended with exit status {status}, see above")
+    for command in COMMANDS[name]:
+        status = run.main([*command, *arguments, f"out={out}", "display=plain"])
+        if status:
+            raise RuntimeError(f"the run of the reference {name!r} ended with exit status {status}; it says why above")
     return records.load(out)
 
 
 def check(name: str) -> None:
-    if name not in COMMANDS:
-        raise ValueError(f"there is no reference {name!r}; there are {', '.join(COMMANDS)}")
+    if name not in NAMES:
+        raise ValueError(f"there is no reference {name!r}; there are {', '.join(NAMES)}")
 
 
 def main(names: Sequence[str]) -> None:
     for name in names:
         check(name)
-    for name in names or COMMANDS:
+    for name in names or NAMES:
         print(record(name, ROOT / "results" / "runs" / "reference" / name))
 
 

@@ -2,7 +2,9 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from baselines.btao import BTAOMethod
 from baselines.gp_bo import GPBO
@@ -52,4 +54,26 @@ def test_a_start_of_its_own_is_refused_beside_it(method):
     with pytest.raises(ValueError, match="n_init=3 has no effect with shared_init=true"):
         method(PROBLEM, seed=0, n_init=3)
     method(dataclasses.replace(PROBLEM, initial=None), seed=0, n_init=3)
+
+
+def test_a_random_start_has_the_sizes_of_the_nested_one_and_no_levels():
+    alone = dataclasses.replace(PROBLEM, initial=None)
+    trials = asks(BTAOMethod(alone, seed=7, n_init=20, light_per_heavy=3, start="random"), 80)
+    assert [trial.heavy for trial in trials] == [False] * 60 + [True] * 20
+    assert [trial.config for trial in trials[60:]] == [trial.config for trial in trials[:20]]
+    points = np.array([PLANE.to_unit(trial.config) for trial in trials[:60]])
+    levels = [len(set((60 * column).astype(int))) for column in points.T]
+    assert max(levels) < 50  # of 60; a Latin hypercube has one point in each
+    assert stats.kstest(points.ravel(), "uniform").pvalue > 0.01
+    assert asks(BTAOMethod(alone, seed=7, start="random"), 3) == asks(BTAOMethod(alone, seed=7, start="random"), 3)
+
+
+def test_a_random_start_is_refused_beside_a_shared_one_and_others_are_unknown():
+    with pytest.raises(ValueError, match="start=random has no effect with shared_init=true"):
+        BTAOMethod(PROBLEM, seed=0, start="random")
+    with pytest.raises(ValueError, match="start must be one of nested, random, got 'sobol'"):
+        BTAOMethod(PROBLEM, seed=0, start="sobol")
+
+
+def test_no_shared_start_is_none():
     assert check_start(PROBLEM, n_init=None) is PROBLEM.initial

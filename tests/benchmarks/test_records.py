@@ -17,7 +17,7 @@ OK = Row(0, True, 5, {"x": 0.1, "n": 3}, -1.5, "ok", None, 5, 0.25, 0.5, 0.75, -
 FAILED = Row(1, False, 1, {"x": 0.2, "n": 4}, None, "failed", "ValueError: no\nend", 1, 0.25, 0.5, 1.5, None)
 HEAD = {"task": "toy", "method": "m", "seed": 0, "hash": "abc", "optimum": -2.0, "data": None, "status": "running"}
 COLUMNS = [
-    *("task", "method", "seed", "hash", "data", "optimum", "trial", "heavy", "budget"),
+    *("task", "method", "seed", "hash", "parameters", "data", "optimum", "trial", "heavy", "budget"),
     *("value", "status", "error", "iterations", "train_seconds", "method_seconds", "time", "truth", "recommended"),
 ]
 
@@ -150,11 +150,13 @@ def test_a_damaged_run_json_is_named(tmp_path, text):
 
 
 def test_load_gives_one_row_a_trial(tmp_path):
-    write(tmp_path / "toy/m-abc/seed-0", data={"name": "mnist", "sha256": "0"})
+    configuration = {"method": {"name": "m", "parameters": {"b": [1, "inf"], "a": None}}}
+    write(tmp_path / "toy/m-abc/seed-0", data={"name": "mnist", "sha256": "0"}, configuration=configuration)
     frame = load(tmp_path)
     columns = COLUMNS.copy()
-    columns[9:9] = ["config.x", "config.n"]
+    columns[10:10] = ["config.x", "config.n"]
     assert list(frame.columns) == columns
+    assert set(frame.pop("parameters")) == {'{"a": null, "b": [1, "inf"]}'}
     assert frame.pop("recommended").isna().all()  # of records that do not say
     first, second = frame.to_dict("records")
     assert first | {"error": None} == {

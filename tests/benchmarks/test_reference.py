@@ -1,0 +1,61 @@
+"""benchmarks.reference: names, digests, and tables that are not committed. The notebooks exercise the rest."""
+
+import pandas as pd
+import pytest
+
+from benchmarks import reference
+from benchmarks.command_line import read
+
+
+def test_an_unknown_table_is_named_with_those_there_are():
+    with pytest.raises(
+        ValueError, match="no reference 'tony'; there are toy, synthetic, svm, fcn, cnn, ablation, profile"
+    ):
+        reference.load("tony")
+
+
+def test_a_table_that_is_missing_says_what_makes_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(reference, "FOLDER", tmp_path)
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"`python -m benchmarks.reference profile` makes it"):
+        reference.load("profile")
+
+
+def test_the_digest_is_of_all_but_seconds():
+    frame = pd.DataFrame({"value": [1.0, None], "time": [3.0, 4.0]})
+    assert reference.sha256(frame) == reference.sha256(frame.assign(time=0.0))
+    assert reference.sha256(frame) != reference.sha256(frame.assign(value=[1.0, 2.0]))
+    assert len(reference.sha256(frame)) == 64
+
+
+@pytest.mark.parametrize("name", ["toy", "synthetic", "fcn", "ablation"])
+def test_every_command_can_be_read_at_both_sizes(name):
+    command = reference.COMMANDS[name][-1]
+    small = [*command, *reference.SMALL[name], "seeds=2"]
+    assert {request.seeds for request in read(small)} == {(0, 1)}
+    assert len(read(command)) == len(read(small))
+
+
+def test_the_scale_at_which_notebooks_are_tried_is_smoke(monkeypatch):
+    monkeypatch.setenv("BTAO_SCALE", "paper")
+    with pytest.raises(ValueError, match="BTAO_SCALE must be smoke or not set, got 'paper'"):
+        reference.load("toy")
+
+
+def test_what_is_there_is_committed_or_can_be_made_now(tmp_path, monkeypatch):
+    monkeypatch.setattr(reference, "FOLDER", tmp_path)
+    monkeypatch.setattr(reference, "TABLES", tmp_path)
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    assert not reference.there("toy")
+    (tmp_path / "toy.parquet").touch()
+    assert reference.there("toy") and not reference.there("svm")
+    monkeypatch.setenv("BTAO_SCALE", "smoke")
+    assert reference.there("synthetic") and not reference.there("svm")
+    (tmp_path / "svm-mnist-5000-laptop.parquet").touch()
+    assert reference.there("svm")
+
+
+@pytest.mark.parametrize("number", range(len(reference.PROFILE)))
+def test_the_profile_is_of_tasks_that_there_are(number):
+    (request,) = read([*reference.PROFILE[number], "method=btao"])
+    assert request.seeds == tuple(range(30))
