@@ -234,9 +234,7 @@ def effects(
 
 
 def _states(trials: DataFrame, cost: str) -> DataFrame:
-    """The states of all runs after each of their trials, with the cost."""
+    """The states of all runs after each of their trials, `cost` being one of their columns."""
     if cost not in COSTS:
         raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
-    heavy = trials[trials["heavy"].astype(bool)].groupby("task")["budget"].first()
-    states = incumbents(trials)
-    return states.assign(heavy_equivalents=states["iterations"] / states["task"].map(heavy))
+    return incumbents(trials)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks import curves, targets
+from benchmarks import ablation, curves, targets
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import bootstrap, interval
 from benchmarks.scores import scores
@@ -83,16 +83,16 @@ def spread(frame: DataFrame, task: str, methods: Sequence[str]) -> Figure:
     return _over_methods(_final(frame, task, methods), statistic)
 
 
-def regret_ratio(frame: DataFrame, task: str, method: str, over: str, floor: float = 1e-9) -> Figure:
-    """Geometric mean over seeds of the final regret of `over` divided by that of `method`, paired by seed.
+def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heavy_runs") -> Figure:
+    """By how many decades a variant of BTAO has a larger regret than the default, at the most that all have spent.
 
-    Above 1 the method ends nearer to the optimum. Regrets below `floor`, which is rounding, count as that.
+    Paired by seed, see `benchmarks.ablation`; above 0 the default is better.
     """
-    table = scores(incumbents(runs_of(frame, task, [method, over])), "regret")
-    wide = table.pivot(index="seed", columns="label", values="score").dropna().clip(lower=floor)
-    logs = np.log(wide[over] / wide[method]).to_numpy()
-    low, high = interval(logs)
-    return Figure(*map(float, np.exp([logs.mean(), low, high])), len(logs))
+    trials = frame[frame["task"] == task]
+    if trials.empty or variant not in set(ablation.labels(trials)):
+        raise LookupError(f"no runs of {variant} on {task}")
+    row = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
+    return Figure(row["decades"], row["decades_low"], row["decades_high"], int(row["n"]))
 
 
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:

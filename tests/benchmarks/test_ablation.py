@@ -9,6 +9,7 @@ import pytest
 from benchmarks import ablation, ablation_plots
 from benchmarks.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
 from benchmarks.catalogue import document
+from benchmarks.claim_checks import ablation_effect
 from benchmarks.command_line import read
 from benchmarks.experiment import Budget, Experiment, run_experiment
 from benchmarks.plan import plan
@@ -106,6 +107,15 @@ def test_effects_are_paired_by_seed():
     assert (random["label"], random["n"], random["missing"]) == ("start=random", 0, 1)
     (row,) = effects(TRIALS[TRIALS["hash"] != "b"], "heavy_runs", 1).to_dict("records")
     assert (row["n"], row["decades"], row["worse"]) == (1, pytest.approx(np.log10(3)), 1)
+
+
+def test_what_a_claim_makes_of_an_effect():
+    """Where all have come to: after one heavy run, where the variants are twice, twice and half the default."""
+    figure = ablation_effect(TRIALS, "t", "light_per_heavy=4")
+    assert figure.value == pytest.approx(np.log10(2) / 3)
+    assert (figure.low, figure.high, figure.n) == (pytest.approx(-np.log10(2)), pytest.approx(np.log10(2)), 3)
+    with pytest.raises(LookupError, match="no runs of untruncated on t"):
+        ablation_effect(TRIALS, "t", "untruncated")
 
 
 def test_what_cannot_be_compared_says_so():
