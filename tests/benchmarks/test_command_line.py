@@ -178,7 +178,7 @@ def test_a_table_sets_the_scale_and_takes_parameters(tmp_path):
     path.write_bytes(b"")
     common = ["task=fcn", "source=table", f"table={path}"]
     (found,) = read([*common, "task.parameters.light_iterations=5"])
-    assert (found.table, found.scale, found.budget) == (path, "paper", {"heavy": 40})
+    assert (found.table, found.scale, found.budget) == (path, "paper", {"heavy": 20})
     assert found.given == {"light_iterations": 5}
     with pytest.raises(UsageError, match=r"data=mnist has no effect with source=table"):
         read([*common, "data=mnist"])

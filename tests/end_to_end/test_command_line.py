@@ -120,7 +120,7 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
 
 def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more(command, tmp_path):
     """Hyperband: three light runs, of which one is continued to the end; then heavy runs from the start."""
-    levels = {"light_iterations": 2, "heavy_iterations": 150, "heavy_patience": 150}
+    levels = {"light_iterations": 2, "heavy_iterations": 60, "heavy_patience": 60}
     common = ["+task=fcn", "scale=smoke", "method=hyperband", "seeds=1", "budget.heavy=2"]
     common += [f"task.parameters.{name}={value}" for name, value in levels.items()]
     common += ["methods.hyperband.n_rungs=2"]
