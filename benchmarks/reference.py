@@ -49,7 +49,7 @@ SMALL = {
     "toy": ["scale=smoke"],
     "synthetic": ["scale=smoke", QUICK],
     **{task: ["budget.heavy=7", QUICK] for task in ("svm", "fcn", "cnn")},
-    "ablation": ["budget.heavy=8"],
+    "ablation": ["task=currin", "budget.heavy=8"],
     "profile": ["budget.heavy=8", "points=64"],
 }
 
