@@ -5,10 +5,14 @@ The claims are in claims.yaml, what they are judged by in `benchmarks.claim_chec
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
+import itertools
 import math
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,20 +29,21 @@ HELP = """\
 usage: python -m benchmarks.claims [out=FOLDER] [claims=FILE] [match=TEXT]
 
 Prints the claims of the paper, each with our figure, its 95% interval, the number of seeds behind it
-and a verdict, and writes them to claims.md and claims.csv.
+and a verdict, and writes them to claims.md and claims.csv. Each verdict is at 95% by itself.
 
 options
   out=FOLDER    judge the runs recorded below this folder, and write there; otherwise the reference
                 results are, and the files are results/reference/claims.md and claims.csv
   claims=FILE   other claims than those of the paper; benchmarks/claims.yaml shows how they are written
-  match=TEXT    only claims that have this text in them; nothing is written
+  match=TEXT    only claims that have this text in them; nothing is written, nor with BTAO_SCALE=smoke set
   -h, --help    this text
 """
 
 CLAIMS = Path(__file__).with_suffix(".yaml")
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
 SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
-KEYS = ("claim", "source", "meaning", "check", "of", "parameters", "above", "below")
+COLUMNS = ("claim", "source", "verdict", "figure", "low", "high", "n", "data", "meaning", "reason", "code")
+KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below")
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,12 @@ class Claim:
         """Whether the whole interval is where the claim is true, none of it, or some."""
         if math.isnan(figure.low) or math.isnan(figure.high):
             return OPEN
-        if self.above < figure.low and figure.high < self.below:
+        # A bound that was not given is passed by nothing, not even by an infinite figure.
+        too_small = [end <= self.above and self.above > -math.inf for end in (figure.low, figure.high)]
+        too_large = [end >= self.below and self.below < math.inf for end in (figure.low, figure.high)]
+        if not any(too_small + too_large):
             return HOLDS
-        return FAILS if figure.high <= self.above or figure.low >= self.below else OPEN
+        return FAILS if all(too_small) or all(too_large) else OPEN
 
 
 def read(path: Path = CLAIMS) -> list[Claim]:
@@ -107,19 +115,28 @@ def read(path: Path = CLAIMS) -> list[Claim]:
     claims = []
     for number, entry in enumerate(entries, start=1):
         try:
-            claims.append(_claim(entry, claim_checks))
+            claims.extend(_claim(each, claim_checks) for each in _each(entry))
         except (KeyError, TypeError, ValueError) as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UsageError(f"claims={path}: claim {number} {reason}") from error
     return claims
 
 
-def _claim(entry: Any, checks: Any) -> Claim:
+def _each(entry: Any) -> Iterator[dict[str, Any]]:
+    """The entry once for every combination of the values in its `for`, which are named in its texts."""
     if not isinstance(entry, dict):
         raise TypeError(f"must hold {', '.join(KEYS)}, got {entry!r}")
     for key in entry:
         if key not in KEYS:
             raise ValueError(options.unknown("key", key, KEYS))
+    several = entry.get("for", {})
+    for values in itertools.product(*several.values()):
+        given = dict(zip(several, values, strict=True))
+        texts = {key: str(entry[key]).format(**given) for key in ("claim", "meaning")}
+        yield entry | texts | {"parameters": entry["parameters"] | given}
+
+
+def _claim(entry: dict[str, Any], checks: Any) -> Claim:
     if not {"above", "below"} & set(entry):
         raise ValueError("needs above or below, to say which figures would make it true")
     known = [name for name, value in vars(checks).items() if _is_check(value, checks)]
@@ -152,53 +169,81 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
     ----------
     claims : sequence of Claim
     records : callable
-        Gives the trials of a reference result by its name; FileNotFoundError where there are none.
+        Gives the trials of a reference result by its name; FileNotFoundError where there are none. Called once a name.
 
     Returns
     -------
     DataFrame
         One row a claim: claim, source, verdict, figure, low, high (its interval), n (seeds, configurations or
-        points), meaning, reason (why nothing can be told, where there is no figure), code (file, line).
+        points), data (the data set, where there is one), meaning, reason (why nothing can be told, where there is
+        no figure), code (file, line).
     """
     import pandas
 
+    from benchmarks.claim_checks import Undecided
+
+    subject = functools.cache(functools.partial(_subject, records))
     rows = []
     for claim in claims:
-        row = {"claim": claim.text, "source": claim.source, "verdict": OPEN, "reason": ""}
-        numbers = {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0}
+        row = {"claim": claim.text, "source": claim.source, "verdict": OPEN}
+        row |= {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0, "data": "", "meaning": claim.meaning}
+        reason = ""
         try:
-            figure = claim.check(_subject(claim, records), **claim.parameters)
-        except LookupError as error:
-            row["reason"] = error.args[0]
+            of = subject(*claim.of)
+            row["data"] = _data(of, claim.parameters.get("task"))
+            figure = claim.check(of, **claim.parameters)
+        except Undecided as error:
+            reason = str(error)
         else:
-            row["verdict"] = claim.verdict(figure)
-            numbers = {"figure": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
-        rows.append(row | numbers | {"meaning": claim.meaning, "code": claim.code})
-    columns = ["claim", "source", "verdict", "figure", "low", "high", "n", "meaning", "reason", "code"]
-    return pandas.DataFrame(rows)[columns]
+            row |= {"verdict": claim.verdict(figure)} | dataclasses.asdict(figure)
+            row["figure"] = row.pop("value")
+        rows.append(row | {"reason": reason, "code": claim.code})
+    return pandas.DataFrame(rows)[list(COLUMNS)]
 
 
-def _subject(claim: Claim, records: Callable[[str], DataFrame]) -> Any:
-    """What the claim is of: trials, a recorded table or a task; LookupError where there is none."""
+def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
+    """What a claim is of: trials, a recorded table or a task; Undecided where there is none."""
     from benchmarks import table
     from benchmarks.catalogue import document, find_table
+    from benchmarks.claim_checks import Undecided
     from benchmarks.spec import Spec
 
-    kind, name = claim.of
     try:
         if kind == "records":
             return records(name)
         if kind == "table":
             return table.load(find_table(name, None, None))
     except (FileNotFoundError, UsageError):
-        raise LookupError(f"no {'reference result' if kind == 'records' else 'recorded table'} {name}") from None
+        raise Undecided(f"no {'reference result' if kind == 'records' else 'recorded table'} {name}") from None
     task = document("task", name)
     return Spec(name, task["_target_"], task["parameters"]).build()
 
 
+def _data(of: Any, task: str | None) -> str:
+    """The data set behind a figure; Undecided if it is a stand-in, as the paper says nothing of that."""
+    import pandas
+
+    from benchmarks.claim_checks import Undecided
+    from benchmarks.data import is_stand_in
+    from benchmarks.table import Table
+
+    if isinstance(of, pandas.DataFrame):
+        names = of.loc[of["task"] == task, "data"].dropna().unique().tolist()
+    elif isinstance(of, Table):
+        n = of.rows["configuration"].nunique()
+        names = [f"{of.head.data.name} (table {of.name}, {n} configurations)"]
+    else:
+        names = []
+    for name in names:
+        if is_stand_in(name):
+            raise Undecided(f"recorded on stand-in data only: {name}")
+    return ", ".join(names)
+
+
 def markdown(table: DataFrame) -> str:
     """The verdicts as a table in Markdown, each with a link to the code that computes it."""
-    lines = ["| claim | source | verdict | ours [95% interval] | n | what is computed |", "| --- " * 6 + "|"]
+    head = ["claim", "source", "verdict", "ours [95% interval]", "n", "data", "what is computed"]
+    lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
     for row in table.to_dict("records"):
         link = f"[{row['code'].partition('/')[2].partition('#')[0]}](../../{row['code']})"
         ours = row["reason"] or _figure(row)
@@ -208,11 +253,16 @@ def markdown(table: DataFrame) -> str:
             f"**{row['verdict']}**",
             ours,
             str(row["n"]),
+            row["data"],
             f"{row['meaning']} ({link})",
         ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     counts = "; ".join(f"{verdict}: {(table['verdict'] == verdict).sum()}" for verdict in (HOLDS, FAILS, OPEN))
-    return "\n".join(["# The paper's claims", "", f"{len(table)} claims. {counts}.", "", *lines, ""])
+    note = (
+        "An interval that lies wholly where the claim is true says that it holds, one that lies wholly outside that "
+        "it does not. Each verdict is at 95% by itself, so of many a few are wrong."
+    )
+    return "\n".join(["# The paper's claims", "", f"{len(table)} claims. {counts}.", "", note, "", *lines, ""])
 
 
 def _figure(row: Mapping[str, Any]) -> str:
@@ -237,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     _print(table)
-    if given["match"] is None:
+    if given["match"] is None and folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         table.to_csv(folder / "claims.csv", index=False)
         (folder / "claims.md").write_text(markdown(table), encoding="utf-8")
@@ -257,12 +307,12 @@ def _read(arguments: Sequence[str]) -> dict[str, str | None]:
     return given
 
 
-def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path]:
-    """What gives the trials of a name, and the folder where the verdicts go."""
+def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
+    """What gives the trials of a name, and the folder where the verdicts go; None where the results are made to try."""
     from benchmarks import records, reference
 
     if out is None:
-        return reference.load, reference.FOLDER
+        return reference.load, None if os.environ.get("BTAO_SCALE") else reference.FOLDER
     folder = Path(out).expanduser()
     frame = records.load(folder)
     if frame.empty:

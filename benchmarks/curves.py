@@ -91,7 +91,7 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
         seconds = np.array([0.0, *curve[table.head.clock].to_numpy()[:stop]])
         done = np.searchsorted(seconds / seconds[-1], at, side="right") - 1
         shares.append((GUESSING - so_far[done]) / (GUESSING - so_far[-1]))
-    return np.array(shares)
+    return np.array(shares).reshape(len(shares), len(at))
 
 
 def rank_correlations(table: Table) -> pandas.Series:

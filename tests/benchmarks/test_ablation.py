@@ -9,7 +9,7 @@ import pytest
 from benchmarks import ablation, ablation_plots
 from benchmarks.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
 from benchmarks.catalogue import document
-from benchmarks.claim_checks import ablation_effect
+from benchmarks.claim_checks import Undecided, ablation_effect
 from benchmarks.command_line import read
 from benchmarks.experiment import Budget, Experiment, run_experiment
 from benchmarks.plan import plan
@@ -114,7 +114,7 @@ def test_what_a_claim_makes_of_an_effect():
     figure = ablation_effect(TRIALS, "t", "light_per_heavy=4")
     assert figure.value == pytest.approx(np.log10(2) / 3)
     assert (figure.low, figure.high, figure.n) == (pytest.approx(-np.log10(2)), pytest.approx(np.log10(2)), 3)
-    with pytest.raises(LookupError, match="no runs of untruncated on t"):
+    with pytest.raises(Undecided, match="no runs of untruncated on t"):
         ablation_effect(TRIALS, "t", "untruncated")
 
 

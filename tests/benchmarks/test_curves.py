@@ -1,5 +1,6 @@
 """What the curves of a table say: against values worked out by hand."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -48,11 +49,23 @@ def test_what_the_levels_measure():
     assert values["heavy_stop"].tolist() == [3, 2, 4, 2]
 
 
+def later(table):
+    """The table with its configurations behind the centre and the eight corners, as Sobol configurations are."""
+    return dataclasses.replace(table, rows=table.rows.assign(configuration=table.rows["configuration"] + 9))
+
+
 def test_what_claims_make_of_curves():
-    quick = claim_checks.quick_improvement(table(), improvement=0.75, time=0.2)  # shares 0.8, 0.75 and 0
+    quick = claim_checks.quick_improvement(later(table()), improvement=0.75, time=0.2)  # shares 0.8, 0.75 and 0
     assert (quick.value, quick.n) == (2 / 3, 3)
-    ordered = claim_checks.ordered_curves(table([*ERRORS, [0.3, 0.2, 0.5, 0.6]]))
+    ordered = claim_checks.ordered_curves(later(table([*ERRORS, [0.3, 0.2, 0.5, 0.6]])))
     assert (ordered.value, ordered.n) == (4 / 5, 5)  # the diverged one is left out
+
+
+def test_claims_leave_out_the_centre_and_the_corners():
+    with pytest.raises(claim_checks.Undecided, match="nothing to count"):
+        claim_checks.quick_improvement(table(), improvement=0.75, time=0.2)
+    with pytest.raises(claim_checks.Undecided, match="nothing to count"):
+        claim_checks.ordered_curves(table())
 
 
 def test_of_a_solver_the_recorded_numbers_of_iterations_are_read():
