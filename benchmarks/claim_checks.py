@@ -62,6 +62,8 @@ def speed_up(
     states = incumbents(runs_of(frame, task, [method, over]))
     options = {"target": target} if share is None else {"share": share}
     row = targets.speed_ups(states, method, against, **options).iloc[0]
+    if np.isnan(row["speed_up"]):
+        raise Undecided(f"neither half of the runs of {method} nor half of those of {over} get there")
     return Figure(row["speed_up"], row["low"], row["high"], int(min(row["n"], row["n_over"])))
 
 

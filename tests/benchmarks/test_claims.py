@@ -132,6 +132,8 @@ def test_what_tells_nothing_says_why():
         claim_checks.final_mean(runs({"a": [[1.0], [math.nan]]}), "t", "a")
     with pytest.raises(Undecided, match="one seed of a method gives no interval"):
         claim_checks.least_gap(frame, "t", ["a"], ["b"])
+    with pytest.raises(Undecided, match="neither half of the runs of a nor half of those of b get there"):
+        claim_checks.speed_up(frame, "t", "a", "b", "heavy_runs", target=0.5)
     with pytest.raises(ValueError, match="one of share and target must be given, got None and None"):
         claim_checks.speed_up(frame, "t", "a", "b", "heavy_runs")
 
