@@ -27,7 +27,7 @@ METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_pape
 
 # The commands of `benchmarks.run` behind each, less out. The recorded tables are the largest of each task.
 COMMANDS = {
-    "toy": [["task=toy", "method=btao", "seeds=10"]],
+    "toy": [["task=toy", "method=btao", "seeds=30"]],
     "synthetic": [["-m", "task=currin,park", METHODS, "seeds=30"]],
     "svm": [["task=svm", "source=table", METHODS, "seeds=30"]],
     "fcn": [["task=fcn", "source=table", METHODS, "seeds=30"]],
