@@ -26,6 +26,7 @@ from benchmarks.intervals import statistic_of, stratified_interval
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+REGRET_FLOOR = 1e-9  # a logarithm has no zero, and below this a regret is rounding
 FEW_TASKS = 5  # with fewer, what is said across tasks is warned of
 
 
