@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import ranking
+from benchmarks.display import or_infinity
 from benchmarks.scores import few_tasks
 from benchmarks.style import NOTE, RC, Style, label_styles, plain_numbers, png_path, save
 
@@ -172,9 +173,9 @@ def _limits(table: DataFrame) -> tuple[float, float]:
 def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, right: float) -> None:
     """A point, its interval and both in figures; what is 0 or infinite is an arrow at the edge."""
     point, low, high = row["speed_up"], row["low"], row["high"]
-    text = "neither reaches it" if math.isnan(point) else _ratio(point)
+    text = "neither reaches it" if math.isnan(point) else or_infinity(point)
     if not math.isnan(low):
-        text += f" [{_ratio(low)}, {_ratio(high)}]"
+        text += f" [{or_infinity(low)}, {or_infinity(high)}]"
         axes.plot([max(low, left), min(high, right)], [y, y], color=style.color, linewidth=2, solid_capstyle="butt")
     for edge, marker, outside in (
         (left, "<", min(point, low) < left),
@@ -185,7 +186,3 @@ def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, righ
     if left <= point <= right:
         axes.plot(point, y, marker=style.marker, color=style.color, markersize=7, zorder=3)
     axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-
-
-def _ratio(value: float) -> str:
-    return "∞" if value == math.inf else f"{value:.3g}"
