@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import ranking
+from benchmarks.display import or_infinity
 from benchmarks.scores import few_tasks
 from benchmarks.style import NOTE, RC, Style, label_styles, plain_numbers, png_path, save
 
@@ -101,7 +102,7 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     Raises
     ------
     ValueError
-        If the table is empty or the path does not end in .png.
+        If the table is empty, has targets of several shares, or the path does not end in .png.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -109,6 +110,7 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     path = path and png_path(path)
     if table.empty:
         raise ValueError("table holds no speed-ups, so there is nothing to draw")
+    caption = _speed_up_caption(table)
     styles = label_styles(table["over"])
     order = {over: -place for place, over in enumerate(styles)}
     tasks = table["task"].unique()
@@ -130,9 +132,7 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
             axes.grid(visible=False, axis="y")
             plain_numbers(axes.xaxis)
             axes.set_xlabel(f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}")
-        figure.supxlabel(
-            "ratio of median costs to the target with its 95% interval; an unreached target costs infinity (∞)", **NOTE
-        )
+        figure.supxlabel(caption, **NOTE)
     if path:
         save(figure, table, path)
     return figure
@@ -141,14 +141,26 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
 def _rank_caption(comparison: ranking.Blocks, alpha: float) -> str:
     n, tasks = len(comparison.values), comparison.tasks
     statistic, p = ranking.friedman(comparison)
-    seeds = "" if comparison.by == "task" else f" of {tasks} task{'s' if tasks > 1 else ''}"
-    text = f"mean rank over {n} {comparison.by}s{seeds}, 1 is best" if n > 1 else f"rank in one {comparison.by}{seeds}"
+    block = comparison.by if comparison.by == "seed" or n == tasks else "setting"
+    of = "" if block == "task" else f" of {tasks} task{'s' if tasks > 1 else ''}"
+    text = f"mean rank over {n} {block}s{of}, 1 is best" if n > 1 else f"rank in one {block}{of}"
     text += f"; joined: closer than CD (Nemenyi, level {alpha:g})"
     if not math.isnan(p):
         text += f"\nFriedman: χ² = {statistic:.3g}, p = {p:.2g}"
     if comparison.dropped:
         text += f"\nincomplete and left out: {comparison.dropped}"
     return text
+
+
+def _speed_up_caption(table: DataFrame) -> str:
+    """What the ratios, their intervals and the targets are."""
+    text = "ratio of median costs to the target with its 95% interval; an unreached target costs infinity (∞)\n"
+    shares = table["share"].unique()
+    if len(shares) > 1:
+        raise ValueError(f"table must hold speed-ups at one share, got {', '.join(map(str, shares))}")
+    if math.isnan(shares[0]):
+        return text + "the target is given, and the interval takes it as known"
+    return text + f"target: what the other has reached at {shares[0]:.0%} of its cost, taken again in each resample"
 
 
 def _limits(table: DataFrame) -> tuple[float, float]:
@@ -161,9 +173,9 @@ def _limits(table: DataFrame) -> tuple[float, float]:
 def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, right: float) -> None:
     """A point, its interval and both in figures; what is 0 or infinite is an arrow at the edge."""
     point, low, high = row["speed_up"], row["low"], row["high"]
-    text = "neither reaches it" if math.isnan(point) else _ratio(point)
+    text = "neither reaches it" if math.isnan(point) else or_infinity(point)
     if not math.isnan(low):
-        text += f" [{_ratio(low)}, {_ratio(high)}]"
+        text += f" [{or_infinity(low)}, {or_infinity(high)}]"
         axes.plot([max(low, left), min(high, right)], [y, y], color=style.color, linewidth=2, solid_capstyle="butt")
     for edge, marker, outside in (
         (left, "<", min(point, low) < left),
@@ -174,7 +186,3 @@ def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, righ
     if left <= point <= right:
         axes.plot(point, y, marker=style.marker, color=style.color, markersize=7, zorder=3)
     axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-
-
-def _ratio(value: float) -> str:
-    return "∞" if value == math.inf else f"{value:.3g}"

@@ -288,6 +288,17 @@ def number(value: float, digits: int = 6) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "–"
 
 
+def or_infinity(value: float, digits: int = 3) -> str:
+    """As `number`, for what may be infinite: ∞."""
+    return "∞" if value == math.inf else number(value, digits)
+
+
+def with_interval(row: Mapping[str, float], name: str) -> str:
+    """A number in a row of a table with its interval, low to high, where there is one."""
+    ends = "" if math.isnan(row["low"]) else f" [{or_infinity(row['low'])}, {or_infinity(row['high'])}]"
+    return or_infinity(row[name]) + ends
+
+
 def duration(seconds: float | None) -> str:
     """Seconds as h:mm:ss, or a dash for what is not known."""
     if seconds is None:

@@ -1,4 +1,4 @@
-"""Seeded bootstrap intervals over seeds, of one task or stratified by task.
+"""Intervals over seeds: seeded bootstrap intervals, of one task or stratified by task, and Wilson's of a share.
 
 The percentile bootstrap, because it stays within the range of the values (a regret is never negative)
 and is defined for any sample. It is too narrow for small n, so its level is widened by t quantiles as
@@ -72,10 +72,9 @@ def interval(
     """
     function = statistic_of(statistic)
     values = np.asarray(values, dtype=float)
-    if values.shape[-1] < 2:
-        missing = np.full(values.shape[:-1], np.nan)
-        return missing, missing
     low, high = bootstrap([values], function, confidence=confidence, resamples=resamples, seed=seed)
+    if values.shape[-1] < 2:
+        return low, high
     equal = np.ptp(values, axis=-1) == 0  # rounding of a resample's mean must not open an interval
     point = function(values, axis=-1)
     return np.where(equal, point, low), np.where(equal, point, high)
@@ -111,8 +110,6 @@ def stratified_interval(
     def pooled(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
         return function(np.concatenate(samples, axis=axis), axis=axis)
 
-    if min(map(len, strata)) < 2:
-        return np.nan, np.nan
     low, high = bootstrap(strata, pooled, confidence=confidence, resamples=resamples, seed=seed)
     return float(low), float(high)
 
@@ -130,14 +127,21 @@ def bootstrap(
     Parameters
     ----------
     samples : sequence of ndarray, shape (..., n_i)
-        n_i is at least 2.
     statistic : callable
         Takes the samples, and `axis`, along which they lie.
     confidence, resamples, seed
         As in `interval`.
+
+    Returns
+    -------
+    low, high : ndarray, shape (...)
+        nan where a sample has fewer than two values.
     """
     from scipy import stats
 
+    if min(np.shape(sample)[-1] for sample in samples) < 2:
+        missing = np.full(np.shape(samples[0])[:-1], np.nan)
+        return missing, missing
     tail = widened_tail([np.shape(sample)[-1] for sample in samples], confidence)
     ends = stats.bootstrap(
         tuple(samples),
@@ -153,8 +157,16 @@ def bootstrap(
     return ends.low, ends.high
 
 
+def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a share of which `hits` of n were seen, n at least 1 (Wilson, 1927)."""
+    from scipy import stats
+
+    ends = stats.binomtest(int(hits), int(n)).proportion_ci(confidence, method="wilson")
+    return float(ends.low), float(ends.high)
+
+
 def widened_tail(sizes: Sequence[int], confidence: float) -> float:
-    """What a percentile interval leaves out at either end, for samples of these sizes.
+    """What a percentile interval leaves out at either end, for samples of these sizes, each at least 2.
 
     Hesterberg's for one sample. For several: the variance of the smallest is the most understated, and
     all of them give degrees of freedom to its estimate.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from benchmarks import analysis
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import SEEDS_FOR_INTERVAL
+from benchmarks.scores import REGRET_FLOOR
 from benchmarks.style import FILLS, NOTE, RC, Style, method_styles, plain_numbers, png_path, save
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ COSTS = ("train_seconds", "heavy_equivalents")
 FAINT = 0.35
 MARKERS = 10  # about as many on a curve
 WIDE = 10  # values that span more, all of them positive, have a logarithmic axis
-REGRET_FLOOR, REGRET_FLOOR_TEXT = 1e-9, "10^{-9}"  # a logarithmic axis has no zero, and below this a regret is rounding
+REGRET_FLOOR_TEXT = "10^{-9}"
 
 
 def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -> Path:

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.intervals import bootstrap
-from benchmarks.scores import warn_of_few_tasks
+from benchmarks.scores import distinct, on_one_scale, warn_of_few_tasks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,13 +51,17 @@ class Blocks:
     dropped : int
         How many blocks were left out as incomplete.
     tasks : int
-        How many tasks the complete blocks are of.
+        How many distinct tasks the complete blocks are of.
+    one_scale : bool
+        Whether numbers of different blocks compare: they are of one task, or normalised scores. Ranks
+        always do; a difference between two methods does not.
     """
 
     values: DataFrame
     by: str
     dropped: int
     tasks: int
+    one_scale: bool
 
     @property
     def ranks(self) -> DataFrame:
@@ -64,16 +69,18 @@ class Blocks:
         return self.values.rank(axis=1)
 
 
-def blocks(scores: DataFrame, by: str = "task") -> Blocks:
+def blocks(scores: DataFrame, by: str = "task", *, task_of: Mapping[str, str] | None = None) -> Blocks:
     """Arrange scores in complete blocks.
 
     Parameters
     ----------
     scores : DataFrame
-        As `scores.scores` returns them: task, label, seed, score. Methods are matched across tasks
-        and seeds by their label; a score of nan is a gap.
+        As `scores.scores` or, for `pairwise` over several tasks, `scores.normalised` returns them.
+        Methods are matched across tasks and seeds by their label; a score of nan is a gap.
     by : {"task", "seed"}
         What a block is.
+    task_of : mapping of str to str, optional
+        As in `scores.distinct`.
 
     Raises
     ------
@@ -83,7 +90,7 @@ def blocks(scores: DataFrame, by: str = "task") -> Blocks:
     Warns
     -----
     UserWarning
-        If blocks are left out as incomplete, or those that remain are of fewer than 5 tasks.
+        If blocks are left out as incomplete, or those that remain are of fewer than 5 distinct tasks.
     """
     if by not in BLOCKS:
         raise ValueError(f"by must be one of {', '.join(BLOCKS)}, got {by!r}")
@@ -97,9 +104,9 @@ def blocks(scores: DataFrame, by: str = "task") -> Blocks:
         raise ValueError(f"no {by} has scores of all of {', '.join(values.columns)}")
     if dropped:
         warnings.warn(f"left out {dropped} of {len(values)} blocks: a method has no score there", stacklevel=2)
-    tasks = complete.index.get_level_values("task").nunique()
+    tasks = distinct(complete.index.get_level_values("task"), task_of)
     warn_of_few_tasks(tasks, stacklevel=3)
-    return Blocks(complete, by, dropped, tasks)
+    return Blocks(complete, by, dropped, tasks, on_one_scale(scores))
 
 
 def average_ranks(comparison: Blocks) -> DataFrame:
@@ -140,6 +147,9 @@ def critical_difference(methods: int, n_blocks: int, alpha: float = 0.05) -> flo
 def pairwise(comparison: Blocks) -> DataFrame:
     """Every two methods compared by Wilcoxon's signed-rank test, with Holm's correction.
 
+    The test ranks differences between two methods across blocks, so blocks of several tasks must be of
+    normalised scores: in the units of the tasks, that of the largest numbers would decide alone.
+
     Returns
     -------
     DataFrame
@@ -147,11 +157,20 @@ def pairwise(comparison: Blocks) -> DataFrame:
         number less b's (nan halfway between two infinite ones); p of the two-sided test, where
         blocks without a difference share their ranks between both signs (1 where no block has one);
         p_holm, corrected for the number of pairs; dropped, the blocks left out.
+
+    Raises
+    ------
+    ValueError
+        If the blocks are not on one scale.
     """
     import pandas as pd
     from scipy import stats
     from statsmodels.stats.multitest import multipletests
 
+    if not comparison.one_scale:
+        raise ValueError(
+            "comparison must be of one task or of normalised scores (scores.normalised), got several units"
+        )
     rows = []
     for a, b in itertools.combinations(comparison.values.columns, 2):
         first, second = comparison.values[a].to_numpy(float), comparison.values[b].to_numpy(float)
@@ -205,7 +224,7 @@ def improvement(
         shared = [task for task in tasks if (a, task) in samples and (b, task) in samples]
         strata = [samples[label, task] for label in (a, b) for task in shared]
         low = high = np.nan
-        if strata and min(map(len, strata)) > 1:
+        if strata:
             low, high = bootstrap(strata, _better, confidence=confidence, resamples=resamples, seed=seed)
         rows.append(
             {

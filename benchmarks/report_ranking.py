@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import options
-from benchmarks.display import number
+from benchmarks.display import number, with_interval
 from benchmarks.page import Block, Figure, Notice, Paragraph, Section, Table
 from benchmarks.recorded import Setting
 
@@ -33,7 +33,8 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
     if len(common) < 2:
         blocks.append(Paragraph("Fewer than two methods have runs that are done in every setting: no comparison."))
     else:
-        compared = list(_compared(_states(settings, names, common), folder))
+        task_of = {setting.name: setting.shared["task"]["name"] for setting in settings}
+        compared = list(_compared(_states(settings, names, common), task_of, folder))
         blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
         blocks += [block for block in compared if not isinstance(block, Notice)]
     return Section("Methods against each other", "ranking", tuple(blocks))
@@ -78,27 +79,29 @@ def _keys(frame: DataFrame) -> Series:
     return frame["method"] + "-" + frame["hash"]
 
 
-def _compared(states: DataFrame, folder: Path) -> Iterator[Block]:
+def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
     from benchmarks import ranking as ranks
-    from benchmarks.scores import scores
+    from benchmarks.scores import normalised, scores
 
-    table = scores(states)
-    if table["task"].nunique() > 1:
-        by_task, notices = _with_notices(ranks.blocks, table, "task")
-        yield from (*notices, *_ranks(by_task), _critical_difference(by_task, folder), *_normalised(states))
+    table = comparable = scores(states)
     try:
-        by_seed, notices = _with_notices(ranks.blocks, table, "seed")
+        if table["task"].nunique() > 1:
+            by_task, notices = _with_notices(ranks.blocks, table, "task", task_of=task_of)
+            yield from (*notices, *_ranks(by_task), _critical_difference(by_task, folder))
+            comparable = normalised(states)
+            yield from _normalised(comparable, task_of)
+        by_seed, notices = _with_notices(ranks.blocks, comparable, "seed", task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
     else:
         yield from (*notices, *_pairs(by_seed, ranks.improvement(table)))
 
 
-def _with_notices(function: Callable[..., Any], *arguments: Any) -> tuple[Any, list[Notice]]:
+def _with_notices(function: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[Any, list[Notice]]:
     """What a function returns, and what it warned of as notices."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = function(*arguments)
+        result = function(*arguments, **named)
     texts = dict.fromkeys(str(warning.message) for warning in caught)
     return result, [Notice(f"{text[0].upper()}{text[1:]}.") for text in texts]
 
@@ -131,15 +134,11 @@ def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
     return Figure(path.name, path.read_bytes(), f"Critical-difference diagram, the best first: {ranks}.", caption)
 
 
-def _normalised(states: DataFrame) -> Iterator[Block]:
-    from benchmarks.scores import across_tasks, normalised
+def _normalised(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
+    from benchmarks.scores import across_tasks
 
-    try:
-        table, notices = _with_notices(across_tasks, normalised(states), "iqm")
-    except ValueError as error:
-        yield Paragraph(f"No normalised score: {error}.")
-        return
-    rows = tuple((row["label"], _with_interval(row, "score"), str(row["n"])) for _, row in table.iterrows())
+    table, notices = _with_notices(across_tasks, scores, "iqm", task_of=task_of)
+    rows = tuple((row["label"], with_interval(row, "score"), str(row["n"])) for _, row in table.iterrows())
     yield from notices
     yield Paragraph(
         "Normalised score: 0 is the best there is in a setting, 1 what the first heavy run gives on average; the "
@@ -154,7 +153,7 @@ def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
     table = ranks.pairwise(comparison).merge(chances.drop(columns="dropped"), on=["a", "b"])
     rows = tuple(
         (
-            *(row["a"], row["b"], _with_interval(row, "probability")),
+            *(row["a"], row["b"], with_interval(row, "probability")),
             *(str(row[name]) for name in ("wins", "ties", "losses")),
             number(row["p_holm"], 2),
         )
@@ -163,12 +162,8 @@ def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
     words = (
         "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings. Wins, "
         "ties and losses of A, and Wilcoxon’s signed-rank test with Holm’s correction: over the seeds of each setting, "
-        "equal seeds against each other, so they speak of these settings alone."
+        "equal seeds against each other, normalised scores where there are several settings, so they speak of these "
+        "settings alone."
     )
     head = ("A", "B", "P(A better) [95% interval]", "wins", "ties", "losses", "p, corrected")
     return Paragraph(words), Table("Pairs of methods", head, rows, "llrrrrr")
-
-
-def _with_interval(row: Series, name: str) -> str:
-    interval = "" if math.isnan(row["low"]) else f" [{number(row['low'], 3)}, {number(row['high'], 3)}]"
-    return number(row[name], 3) + interval

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchmarks.display import number
 from benchmarks.page import Block, Figure, Paragraph, Section, Table
 from benchmarks.recorded import Setting
+from benchmarks.report_targets import targets
 from benchmarks.summary import interval_name, mean_text
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _blocks(setting: Setting, folder: Path) -> tuple[Block, ...]:
     summary.index = summary["method"] + "-" + summary["hash"]
     measure = "regret" if summary["regret_mean"].notna().any() else "best"
     tables = _reached(setting, summary, measure), _costs(setting, summary)
-    return (*tables, *_figures(setting, summary, measure, folder))
+    return (*tables, *_figures(setting, summary, measure, folder), *targets(setting, folder))
 
 
 def _reached(setting: Setting, summary: DataFrame, measure: str) -> Table:

@@ -16,6 +16,7 @@ normalised score
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from benchmarks.intervals import statistic_of, stratified_interval
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+REGRET_FLOOR = 1e-9  # a logarithm has no zero, and below this a regret is rounding
 FEW_TASKS = 5  # with fewer, what is said across tasks is warned of
 
 
@@ -62,8 +64,8 @@ def scores(
     Returns
     -------
     DataFrame
-        One row per run: task, data, method, hash, label, seed, score; infinity for a run without a
-        heavy result by then, nan for one that ended before `at`.
+        One row per run: task, data, method, hash, label, seed, score and `normalised`, which is False;
+        a score is infinity for a run without a heavy result by then, nan for one that ended before `at`.
 
     Raises
     ------
@@ -84,7 +86,7 @@ def scores(
         cost = x[-1] if at is None else at
         score = hold(x, reached, np.array([cost]))[0]
         rows.append([*identity, seed, np.inf if np.isnan(score) and not cost > x[-1] else score])
-    return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"])
+    return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"]).assign(normalised=False)
 
 
 def normalised(states: DataFrame) -> DataFrame:
@@ -98,7 +100,7 @@ def normalised(states: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        As `scores`; infinity for a run without a heavy result.
+        As `scores`, `normalised` being True; infinity for a run without a heavy result.
 
     Raises
     ------
@@ -115,13 +117,19 @@ def normalised(states: DataFrame) -> DataFrame:
         if not start > best:
             raise ValueError(f"task {task!r} gives no scale: no run has a worse first heavy result than its best")
         table.loc[runs.index, "score"] = (runs["score"] - best) / (start - best)
-    return table
+    return table.assign(normalised=True)
+
+
+def on_one_scale(table: DataFrame) -> bool:
+    """Whether scores may be subtracted from each other: they are of one task, or normalised."""
+    return table["task"].nunique() < 2 or bool(table["normalised"].all())
 
 
 def across_tasks(
     table: DataFrame,
     statistic: str = "iqm",
     *,
+    task_of: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
@@ -135,6 +143,8 @@ def across_tasks(
         count on which every method has a run; the others are warned of.
     statistic : {"mean", "median", "iqm"}
         Over the runs of all tasks together: a task with more seeds weighs more.
+    task_of : mapping of str to str, optional
+        As in `distinct`.
     confidence, resamples, seed
         As in `intervals.stratified_interval`.
 
@@ -148,16 +158,19 @@ def across_tasks(
     Raises
     ------
     ValueError
-        If there is no such statistic, or no task on which every method has a run.
+        If there is no such statistic, the scores are of several tasks and not normalised, or there is no
+        task on which every method has a run.
 
     Warns
     -----
     UserWarning
-        If tasks are left out, or fewer than 5 remain.
+        If tasks are left out, or fewer than 5 distinct ones remain.
     """
     import pandas as pd
 
     function = statistic_of(statistic)
+    if not on_one_scale(table):
+        raise ValueError("table must hold the scores of several tasks on one scale, as `normalised` returns them")
     counts = table.groupby(["task", "label"]).size().unstack(fill_value=0)
     complete = counts.index[(counts > 0).all(axis=1)]
     dropped = len(counts) - len(complete)
@@ -165,7 +178,7 @@ def across_tasks(
         raise ValueError(f"no task has runs of all of {', '.join(counts.columns)}")
     if dropped:
         warnings.warn(f"left out {dropped} of {len(counts)} tasks: a method has no run there", stacklevel=2)
-    warn_of_few_tasks(len(complete), stacklevel=3)
+    warn_of_few_tasks(distinct(complete, task_of), stacklevel=3)
     rows = []
     for label, runs in table[table["task"].isin(complete)].groupby("label"):
         strata = [one["score"].to_numpy() for _, one in runs.groupby("task")]
@@ -186,6 +199,20 @@ def across_tasks(
             }
         )
     return pd.DataFrame(rows).sort_values("score", kind="stable", ignore_index=True)
+
+
+def distinct(tasks: Iterable[str], task_of: Mapping[str, str] | None = None) -> int:
+    """How many distinct tasks there are.
+
+    Parameters
+    ----------
+    tasks : iterable of str
+        As the column `task` of a table names them.
+    task_of : mapping of str to str, optional
+        Of those that are one task in several settings (budgets, parameters): the task. It is counted
+        once, for more settings of one task say nothing about other tasks.
+    """
+    return len({(task_of or {}).get(task, task) for task in tasks})
 
 
 def few_tasks(count: int) -> str | None:

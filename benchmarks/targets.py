@@ -2,18 +2,27 @@
 
 Definitions
 -----------
+median
+    Of costs and of targets: the smallest that more than half of the runs are at or below. Of an even
+    number of runs it is the upper of the two in the middle, and it is always the number of one run, as
+    there is nothing between a finite cost and an infinite one.
 cost to a target
     What a run had spent, the trial included, when it first was at or below the target. A run that
     has not reached it counts as infinite in every statistic, and what it has spent is given beside:
     a run that ended early is thereby judged as if it never would have.
-speed-up of A over B
-    The median over seeds of B's cost to the target divided by A's. It is infinite where more than half
-    of B's runs have not reached the target and A's median is finite, 0 the other way round, and
-    undefined (nan) where both medians are infinite.
 half-way
     A target taken from B: the median over its seeds of what they have reached at half of their own
-    cost. The paper's comparisons in "the middle training period" are at this target; at the share 1 of
-    B's cost it is "the best that B reaches".
+    cost, so that more than half of B's runs have reached it by then. The paper's comparisons in "the
+    middle training period" are at this target; at the share 1 of B's cost it is "the best that B reaches".
+speed-up of A over B
+    B's median cost to the target divided by A's. It is infinite where only A's is finite, 0 where only
+    B's is, and undefined (nan) where neither is. At the share 1 even a method that is as good as B has
+    about an even chance of 0: half of its runs, more or less, end at the target. Read its interval.
+
+Intervals are percentile bootstrap intervals (`intervals.py`) in which the seeds of A and of B are
+resampled independently and, where the target is taken from B, it is taken again from each resample. For two
+methods that are alike, of 6, 10, 20 or 30 seeds, three kinds of curves and both shares, they then
+cover 1 in 95.0% to 99.5% of 400 simulated comparisons; with the target held as known it is 97.0% to 100%.
 """
 
 from __future__ import annotations
@@ -24,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.analysis import AXES, IDENTITY, check_axis, hold
-from benchmarks.intervals import widened_tail
+from benchmarks.intervals import widened_tail, wilson
 from benchmarks.scores import judged
 
 if TYPE_CHECKING:
@@ -58,16 +67,12 @@ def costs(states: DataFrame, target: float | Mapping[str, float], measure: str |
     """
     import pandas as pd
 
-    targets = {task: target.get(task) if isinstance(target, Mapping) else target for task in states["task"].unique()}
-    for task, value in targets.items():
-        if value is None or np.isnan(value):
-            raise ValueError(f"target must be a number for every task, got {value} for {task!r}")
+    targets = _targets(states, target)
     y = judged(states, measure)
     rows = []
     for (*identity, seed), run in states.groupby([*IDENTITY, "seed"], sort=False, dropna=False):
-        at = (y[run.index] <= targets[identity[0]]).to_numpy()
-        row = run.iloc[at.argmax() if at.any() else -1]
-        rows.append([*identity, seed, targets[identity[0]], bool(at.any()), *row[list(AXES)]])
+        (at,) = _first(y[run.index].to_numpy(float), np.array([targets[identity[0]]]))
+        rows.append([*identity, seed, targets[identity[0]], bool(at >= 0), *run.iloc[at][list(AXES)]])
     return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "target", "reached", *AXES])
 
 
@@ -93,10 +98,9 @@ def reach(
     -------
     DataFrame
         One row per task and method: task, data, method, hash, label, target, against, seeds,
-        reached (how many), share with its interval share_low, share_high (Wilson's); median (cost,
-        infinite where no more than half of the runs have reached the target) with its bootstrap
-        interval low, high (nan for one seed), and spent: the least that a run without success has
-        spent, nan where all have reached it.
+        reached (how many), share with its interval share_low, share_high (Wilson's); median (the
+        cost) with its bootstrap interval low, high (nan for one seed), and spent: the least that a run
+        without success has spent, nan where all have reached it.
 
     Raises
     ------
@@ -104,15 +108,14 @@ def reach(
         If `against` is not one of those named.
     """
     import pandas as pd
-    from scipy import stats
 
     check_axis(against)
     rows = []
     for identity, runs in table.groupby([*IDENTITY, "target"], sort=False, dropna=False):
         n, reached = len(runs), int(runs["reached"].sum())
-        share = stats.binomtest(reached, n).proportion_ci(confidence, method="wilson")
-        cost = _unreached_infinite(runs, against)
-        medians = _resampled_medians(cost, resamples, np.random.default_rng(seed))
+        share_low, share_high = wilson(reached, n, confidence)
+        cost = runs[against].astype(float).where(runs["reached"], np.inf).to_numpy()
+        medians = _median(cost[np.random.default_rng(seed).integers(n, size=(resamples, n))])
         low, high = _ends(medians, medians, widened_tail([n], confidence)) if n > 1 else (np.nan, np.nan)
         rows.append(
             {
@@ -121,9 +124,9 @@ def reach(
                 "seeds": n,
                 "reached": reached,
                 "share": reached / n,
-                "share_low": share.low,
-                "share_high": share.high,
-                "median": float(np.median(cost)),
+                "share_low": share_low,
+                "share_high": share_high,
+                "median": float(_median(cost)),
                 "low": low,
                 "high": high,
                 "spent": runs.loc[~runs["reached"], against].min(),
@@ -151,49 +154,38 @@ def target_of(
     Returns
     -------
     float
-        Infinity where half of the runs have no heavy result by then.
+        Infinity where no more than half of the runs have a heavy result by then.
 
     Raises
     ------
     ValueError
         If an argument is none of those named, or there are no runs of the method or several tasks.
     """
-    check_axis(against)
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
-    y = judged(states, measure)
-    mine = states[states["label"] == label]
-    if mine["task"].nunique() != 1:
-        raise ValueError(f"states must hold runs of {label!r} on one task, got {mine['task'].nunique()} tasks")
-    reached = []
-    for _, run in mine.groupby("seed"):
-        x = run[against].to_numpy(float)
-        reached.append(hold(x, y[run.index].to_numpy(float), share * x[-1:])[0])
-    return float(np.median(np.where(np.isnan(reached), np.inf, reached)))
+    return float(_median(_reached(_steps(states, label, against, measure), share)))
 
 
 def speed_up(
-    table: DataFrame,
-    of: str,
-    over: str,
-    against: str = "time",
+    of: np.ndarray,
+    over: np.ndarray,
+    reached: np.ndarray | None = None,
     *,
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
 ) -> dict[str, float]:
-    """The speed-up of one method over another at a target that is given.
+    """The speed-up of one method over another, from what their runs cost to the targets that may be taken.
 
     Parameters
     ----------
-    table : DataFrame
-        As `costs` returns it, of one task.
-    of, over : str
-        Labels of A and B.
-    against, confidence, resamples, seed
-        As in `reach`. The seeds of A and of B are resampled independently, at the same target. A
-        resample in which neither median is finite says nothing about the ratio: it counts as 0 for
-        the low end and as infinity for the high end.
+    of, over : ndarray, shape (n, k) and (m, k)
+        The cost of each run of A and of B to each of k targets in ascending order, infinite where it
+        has not reached it.
+    reached : ndarray of int, shape (m,), optional
+        Which of the targets each run of B has reached at the share of its cost: the target is the median of
+        them, in every resample of B's seeds that of the resample. Without it, k is 1 and the target is known.
+    confidence, resamples, seed
+        As in `intervals.interval`. A resample in which neither median is finite says nothing about the
+        ratio: it counts as 0 for the low end and as infinity for the high end.
 
     Returns
     -------
@@ -201,35 +193,28 @@ def speed_up(
         speed_up; low, high, its interval (nan where a method has one seed); n, n_over, the seeds of A
         and B; reached, reached_over, how many of them reach the target; undefined, the share of
         resamples that say nothing.
-
-    Raises
-    ------
-    ValueError
-        If `against` is not one of those named, the table has several tasks or no runs of A or B.
     """
-    check_axis(against)
-    if table["task"].nunique() > 1:
-        raise ValueError(f"table must hold one task, got {', '.join(table['task'].unique())}")
-    runs = {label: table[table["label"] == label] for label in (of, over)}
-    for label, mine in runs.items():
-        if mine.empty:
-            raise ValueError(f"there are no runs of {label!r}; there are those of {', '.join(table['label'].unique())}")
-    a, b = (_unreached_infinite(mine, against) for mine in (runs[of], runs[over]))
+    n, m = len(of), len(over)
+    reached = np.zeros(m, dtype=int) if reached is None else reached
+    target = _median(reached)
     generator = np.random.default_rng(seed)
-    ratios = _ratio(_resampled_medians(b, resamples, generator), _resampled_medians(a, resamples, generator))
+    b, a = generator.integers(m, size=(resamples, m)), generator.integers(n, size=(resamples, n))
+    targets = _median(reached[b])[:, None]
+    ratios = _ratio(_median(over[b, targets]), _median(of[a, targets]))
     silent = np.isnan(ratios)
     low = high = np.nan
-    if min(len(a), len(b)) > 1:
-        tail = widened_tail([len(a), len(b)], confidence)
-        low, high = _ends(np.where(silent, 0.0, ratios), np.where(silent, np.inf, ratios), tail)
+    if min(n, m) > 1:
+        low, high = _ends(
+            np.where(silent, 0.0, ratios), np.where(silent, np.inf, ratios), widened_tail([n, m], confidence)
+        )
     return {
-        "speed_up": float(_ratio(np.median(b), np.median(a))),
+        "speed_up": float(_ratio(_median(over[:, target]), _median(of[:, target]))),
         "low": low,
         "high": high,
-        "n": len(a),
-        "n_over": len(b),
-        "reached": int(np.isfinite(a).sum()),
-        "reached_over": int(np.isfinite(b).sum()),
+        "n": n,
+        "n_over": m,
+        "reached": int(np.isfinite(of[:, target]).sum()),
+        "reached_over": int(np.isfinite(over[:, target]).sum()),
         "undefined": float(silent.mean()),
     }
 
@@ -268,35 +253,78 @@ def speed_ups(
     Returns
     -------
     DataFrame
-        One row per task and other method: task, of, over, against, target and what `speed_up` returns.
-        Where half of B's runs have no result at `share` of their cost the target is infinite, and any
-        heavy result reaches it.
+        One row per task and other method: task, of, over, against, target, share (nan where the
+        target is given) and what `speed_up` returns. Where the target is infinite (see `target_of`),
+        any heavy result reaches it.
 
     Raises
     ------
     ValueError
-        As `speed_up`, `target_of` and `costs`.
+        If an argument is none of those named, a task has no target or one that is nan, or no runs of A.
     """
     import pandas as pd
 
+    check_axis(against)
+    given = None if target is None else _targets(states, target)
     rows = []
     for task, here in states.groupby("task"):
-        others = [label for label in here["label"].unique() if label != of]
-        for over in others:
-            goal = target_of(here, over, share, against, measure) if target is None else target
-            table = costs(here[here["label"].isin([of, over])], goal, measure)
+        mine = _steps(here, of, against, measure)
+        for over in here["label"].unique():
+            if over == of:
+                continue
+            other = _steps(here, over, against, measure)
+            ends = np.array([given[task]] * len(other)) if given else _reached(other, share)
+            goals, reached = np.unique(ends, return_inverse=True)
             options = {"confidence": confidence, "resamples": resamples, "seed": seed}
-            row = {"task": task, "of": of, "over": over, "against": against, "target": table["target"].iloc[0]}
-            rows.append(row | speed_up(table, of, over, against, **options))
+            result = speed_up(_costs(mine, goals), _costs(other, goals), reached, **options)
+            row = {"task": task, "of": of, "over": over, "against": against, "target": float(_median(ends))}
+            rows.append(row | {"share": np.nan if given else share} | result)
     return pd.DataFrame(rows)
 
 
-def _unreached_infinite(runs: DataFrame, against: str) -> np.ndarray:
-    return runs[against].astype(float).where(runs["reached"], np.inf).to_numpy()
+def _targets(states: DataFrame, target: float | Mapping[str, float]) -> dict[str, float]:
+    """The target of every task; ValueError if one has none."""
+    targets = {task: target.get(task) if isinstance(target, Mapping) else target for task in states["task"].unique()}
+    for task, value in targets.items():
+        if value is None or np.isnan(value):
+            raise ValueError(f"target must be a number for every task, got {value} for {task!r}")
+    return targets
 
 
-def _resampled_medians(values: np.ndarray, resamples: int, generator: np.random.Generator) -> np.ndarray:
-    return np.median(generator.choice(values, size=(resamples, len(values))), axis=1)
+def _steps(states: DataFrame, label: str, against: str, measure: str | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The runs of a method on one task: the costs so far and what was reached at each."""
+    check_axis(against)
+    y = judged(states, measure)
+    mine = states[states["label"] == label]
+    if mine["task"].nunique() != 1:
+        raise ValueError(f"states must hold runs of {label!r} on one task, got {mine['task'].nunique()} tasks")
+    return [(run[against].to_numpy(float), y[run.index].to_numpy(float)) for _, run in mine.groupby("seed")]
+
+
+def _reached(steps: list[tuple[np.ndarray, np.ndarray]], share: float) -> np.ndarray:
+    """What each run has reached at a share of its own cost, infinity for nothing."""
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+    reached = np.array([hold(x, y, share * x[-1:])[0] for x, y in steps])
+    return np.where(np.isnan(reached), np.inf, reached)
+
+
+def _first(y: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Where a curve first is at or below each target; -1 for never."""
+    at = y[:, None] <= targets
+    return np.where(at.any(axis=0), at.argmax(axis=0), -1)
+
+
+def _costs(steps: list[tuple[np.ndarray, np.ndarray]], targets: np.ndarray) -> np.ndarray:
+    """The cost of each run to each target, infinite where it is not reached."""
+    first = [_first(y, targets) for _, y in steps]
+    return np.array([np.where(at < 0, np.inf, x[at]) for (x, _), at in zip(steps, first, strict=True)])
+
+
+def _median(values: np.ndarray) -> np.ndarray:
+    """The median as defined at the top, along the last axis."""
+    middle = values.shape[-1] // 2
+    return np.partition(values, middle, axis=-1)[..., middle]
 
 
 def _ends(lows: np.ndarray, highs: np.ndarray, tail: float) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import matplotlib
@@ -22,7 +23,8 @@ METHODS = list(METHOD_STYLES)
 def comparison(values):
     """Blocks of five tasks or more without a warning; the methods of the suite are the columns."""
     index = pd.Index([f"task_{number}" for number in range(len(values))], name="task")
-    return ranking.Blocks(pd.DataFrame(values, index=index, columns=METHODS[: len(values[0])]), "task", 0, len(values))
+    frame = pd.DataFrame(values, index=index, columns=METHODS[: len(values[0])])
+    return ranking.Blocks(frame, "task", 0, len(values), one_scale=True)
 
 
 def texts(figure):
@@ -59,7 +61,7 @@ def test_the_diagram_of_the_case_worked_by_hand(tmp_path):
 
 def test_the_diagram_warns_of_few_tasks_and_of_blocks_left_out():
     values = comparison([[1, 2, 3], [1, 3, 2]]).values
-    figure = critical_difference_figure(ranking.Blocks(values, "seed", 3, 1))
+    figure = critical_difference_figure(ranking.Blocks(values, "seed", 3, 1, one_scale=True))
     assert figure.get_suptitle() == "1 task only, fewer than 5: this says little about other tasks"
     assert "over 2 seeds of 1 task," in figure.get_supxlabel()
     assert figure.get_supxlabel().endswith("incomplete and left out: 3")
@@ -78,8 +80,10 @@ def test_a_crowded_diagram_stays_on_its_page():
 
 
 def speed_ups(*rows):
-    columns = ["task", "of", "over", "against", "target", "speed_up", "low", "high"]
-    return pd.DataFrame([["currin", "btao", over, "time", 0.1, *numbers] for over, *numbers in rows], columns=columns)
+    columns = ["task", "of", "over", "against", "target", "share", "speed_up", "low", "high"]
+    return pd.DataFrame(
+        [["currin", "btao", over, "time", 0.1, 0.5, *numbers] for over, *numbers in rows], columns=columns
+    )
 
 
 def test_speed_ups_are_drawn_with_what_is_infinite_at_the_edge(tmp_path):
@@ -107,11 +111,26 @@ def test_speed_ups_are_drawn_with_what_is_infinite_at_the_edge(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "speed.csv"), table)
 
 
+def test_the_figure_says_where_the_target_is_from():
+    table = speed_ups(("tpe", 2.0, 1.5, 4.0))
+    assert "reached at 50% of its cost, taken again in each resample" in speed_up_figure(table).get_supxlabel()
+    assert "takes it as known" in speed_up_figure(table.assign(share=NAN)).get_supxlabel()
+
+
+def test_settings_of_one_task_are_told_from_tasks():
+    few = dataclasses.replace(comparison([[1, 2, 3]] * 5), tasks=2)
+    figure = critical_difference_figure(few)
+    assert figure.get_supxlabel().startswith("mean rank over 5 settings of 2 tasks, 1 is best")
+    assert figure.get_suptitle().startswith("2 tasks only")
+
+
 def test_a_panel_a_task_with_the_same_rows():
     table = pd.concat([speed_ups(("tpe", 2.0, 1.5, 4.0)), speed_ups(("smac", 1.0, 0.5, 2.0)).assign(task="park")])
     figure = speed_up_figure(table)
     assert [axes.get_title() for axes in figure.axes] == ["currin", "park"]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    with pytest.raises(ValueError, match=r"at one share, got 0.5, 1.0"):
+        speed_up_figure(table.assign(share=[0.5, 1.0]))
     with pytest.raises(ValueError, match="no speed-ups"):
         speed_up_figure(table.iloc[:0])
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks.intervals import interval, iqm, stratified_interval
+from benchmarks.intervals import bootstrap, interval, iqm, stratified_interval, wilson
 
 
 def test_interval_is_the_exact_bootstrap_distribution():
@@ -61,8 +61,20 @@ def test_a_stratified_interval_of_one_stratum_is_the_plain_one():
         assert stratified_interval([sample], statistic) == interval(sample, statistic)
 
 
-def test_a_stratum_of_one_seed_has_no_interval():
-    assert np.isnan(stratified_interval([np.array([1.0]), np.array([1.0, 2.0])])).all()
+def test_a_sample_of_one_seed_has_no_interval():
+    one, two = np.array([1.0]), np.array([1.0, 2.0])
+    for samples in ([one, two], [one, one]):
+        assert np.isnan(stratified_interval(samples)).all()
+        assert np.isnan(bootstrap(samples, lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis))).all()
+    assert bootstrap([np.ones((3, 1)), np.ones((3, 4))], np.mean)[0].shape == (3,)
+
+
+@pytest.mark.parametrize("hits", [0, 3, 8])
+def test_wilsons_interval_is_that_of_its_formula(hits):
+    z, n, p = stats.norm.ppf(0.95), 8, hits / 8
+    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    ends = [(centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)]
+    assert wilson(hits, n, 0.9) == pytest.approx(ends, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 30])

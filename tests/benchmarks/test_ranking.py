@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks import ranking
+from benchmarks.incumbents import incumbents
 from benchmarks.intervals import bootstrap
+from benchmarks.scores import normalised, scores
+from support import frame, run
 
 INF = math.inf
 
@@ -30,7 +33,7 @@ def table(values, tasks=None, seeds=None):
     seeds = seeds or [0] * len(values)
     return pd.DataFrame(
         [
-            {"task": task, "seed": seed, "label": "abcdefghi"[column], "score": score}
+            {"task": task, "seed": seed, "label": "abcdefghi"[column], "score": score, "normalised": True}
             for task, seed, row in zip(tasks, seeds, values, strict=True)
             for column, score in enumerate(row)
         ]
@@ -96,6 +99,38 @@ def test_a_block_is_a_task_with_the_median_over_seeds_or_a_seed():
     assert by_seed.ranks.to_numpy().tolist() == [[1, 2], [1, 2], [1.5, 1.5], [2, 1]]
 
 
+def test_settings_of_one_task_count_as_one():
+    names = {f"currin, heavy={heavy}": "currin" for heavy in range(5)}
+    with pytest.warns(UserWarning, match="2 tasks only, fewer than 5"):
+        comparison = ranking.blocks(table([[1, 2]] * 6, tasks=[*names, "park"]), task_of=names)
+    assert (len(comparison.values), comparison.tasks) == (6, 2)
+    assert ranking.average_ranks(comparison)["tasks"].tolist() == [2, 2]
+
+
+def test_the_unit_of_a_task_decides_nothing():
+    def pairs(unit):
+        rng = np.random.default_rng(4)
+        values = {(t, m, seed): np.sort(rng.exponential(size=3))[::-1] for t in "tu" for m in "ab" for seed in range(9)}
+        trials = frame(
+            *(
+                run("HHH", y * (unit if t == "u" else 1), task=t, method=m, seed=seed)
+                for (t, m, seed), y in values.items()
+            )
+        )
+        states = incumbents(trials)
+        with pytest.warns(UserWarning, match="2 tasks only"):
+            raw, comparison = ranking.blocks(scores(states), "seed"), ranking.blocks(normalised(states), "seed")
+        with pytest.raises(ValueError, match="of one task or of normalised scores"):
+            ranking.pairwise(raw)
+        return ranking.pairwise(comparison)
+
+    pd.testing.assert_frame_equal(pairs(1e3), pairs(1.0))
+    with pytest.warns(UserWarning, match="1 task only"):  # of one task, differences have one unit
+        assert len(
+            ranking.pairwise(ranking.blocks(table(BY_HAND, ["t"] * 5, range(5)).assign(normalised=False), "seed"))
+        )
+
+
 def test_only_complete_blocks_count_and_the_others_are_warned_of():
     scores = table(BY_HAND + BY_HAND[:2], seeds=[0] * 5 + [1] * 2, tasks=[*"stuvw", *"st"])
     missing = scores[(scores["seed"] == 0) | (scores["label"] != "c")]  # seed 1 of c is not on record
@@ -126,7 +161,7 @@ def test_what_cannot_be_compared_is_refused():
         ranking.blocks(table([[1.0]] * 5))
     apart = table(BY_HAND)
     apart = apart[(apart["label"] != "a") | (apart["task"] == "task_9")]
-    apart = pd.concat([apart, pd.DataFrame([{"task": "u", "seed": 0, "label": "a", "score": 1.0}])])
+    apart = pd.concat([apart, pd.DataFrame([{"task": "u", "seed": 0, "label": "a", "score": 1.0, "normalised": True}])])
     with pytest.raises(ValueError, match="no task has scores of all of a, b, c, d"):
         ranking.blocks(apart)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -12,9 +13,10 @@ import numpy as np
 import pytest
 
 from baselines.gp_bo import GPBO
-from benchmarks import records, report, report_coverage
+from benchmarks import comparison_plots, plots, records, report, report_coverage, report_targets, style, targets
 from benchmarks.budget import Budget
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
+from benchmarks.incumbents import incumbents
 from benchmarks.objectives.currin import Currin
 from benchmarks.page import Table
 from benchmarks.recorded import read
@@ -74,8 +76,10 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def written(recorded):
-    """The HTML page as it is read, and all files of the report with their contents."""
-    assert report.main([f"out={recorded}"]) == 0
+    """The HTML page as it is read, and all files of the report with their contents, but for PDFs."""
+    with pytest.MonkeyPatch.context() as patch:
+        saving(patch, ["png"])
+        assert report.main([f"out={recorded}"]) == 0
     return Reader((recorded / "report.html").read_text()), files(recorded)
 
 
@@ -84,6 +88,12 @@ def out(recorded, tmp_path):
     """A copy of the records, to be changed."""
     shutil.copytree(recorded, tmp_path / "copy", ignore=shutil.ignore_patterns("report*"))
     return tmp_path / "copy"
+
+
+def saving(patch, formats):
+    """Have figures written in these formats only: to draw them is most of what a report takes."""
+    for module in (plots, comparison_plots):
+        patch.setattr(module, "save", functools.partial(style.save, formats=formats))
 
 
 def files(out):
@@ -189,7 +199,7 @@ def test_the_markdown_says_the_same(written):
 
 def test_the_page_needs_nothing_else(written):
     read, _ = written
-    assert len(read.named("img")) == 5  # two a setting, and the critical differences
+    assert len(read.named("img")) == 7  # three a setting, and the critical differences
     assert all(image["src"].startswith("data:image/png;base64,") for image in read.named("img"))
     assert all(link["href"].startswith("#") for link in read.named("a"))
     assert not read.named("link") and not read.named("script")
@@ -213,10 +223,72 @@ def test_where_it_comes_from(recorded, written):
     assert [row[1] for row in commits] == ["7"]
 
 
-def test_the_same_records_give_the_same_files(recorded, written):
+def test_the_same_records_give_the_same_files(recorded, written, tmp_path, monkeypatch):
     _, before = written
+    *_, park = read(recorded)
+    list(report_targets.targets(park, tmp_path))  # a figure again, and its PDF
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
+    for path in (path for path in tmp_path.iterdir() if path.suffix != ".pdf"):
+        assert path.read_bytes() == before[f"report/{path.name}"]
+    saving(monkeypatch, [])  # that of all figures is a test of style; here, all that is written with them
     report.write(recorded)
     assert files(recorded) == before
+
+
+def states_of(out, task, seeds):
+    trials = records.load(out)
+    keep = [(trials["method"] == method) & trials["seed"].isin(of) for method, of in seeds.items()]
+    return incumbents(trials[(trials["task"] == task) & np.any(keep, axis=0)])
+
+
+def test_what_targets_cost_and_who_is_faster(recorded, written):
+    read, _ = written
+    seeds = {"gp_bo": [0, 1], "random_search": [0, 1]}
+    states = states_of(recorded, "park", seeds)
+    *_, costs = table(read, "method", "target, regret")
+    expected = []
+    for share, where in ((0.5, "half-way"), (1.0, "end")):
+        goal = targets.target_of(states, "gp_bo", share, "heavy_equivalents")
+        for method in seeds:
+            spent = [
+                next((k for k, regret in enumerate(run["regret"], 1) if regret <= goal), np.inf)
+                for _, run in states[states["method"] == method].groupby("seed")
+            ]
+            median, hits = max(spent), np.isfinite(spent).sum()  # of two, the upper
+            expected.append((method, f"{where}: {goal:.6g}", f"{hits} of 2", str(2 - hits), str(median)))
+    shown = [(*row[:2], row[2].partition(" [")[0], row[3], row[4].partition(" [")[0]) for row in costs]
+    assert shown == [(*row[:4], row[4].replace("inf", "∞")) for row in expected]
+    (over,) = table(read, "over", "half-way: target, regret")[-1]
+    assert over[0] == "random_search"
+    for cell, share in ((over[2], 0.5), (over[4], 1.0)):
+        row = targets.speed_ups(states, "gp_bo", "heavy_equivalents", share=share).iloc[0]
+        ends = [f"{row[name]:.3g}".replace("inf", "∞") for name in ("speed_up", "low", "high")]
+        assert cell == f"{ends[0]} [{ends[1]}, {ends[2]}]"
+    equal = table(read, "method", "seeds", "median regret")[-1]
+    assert [row[:2] for row in equal] == [["gp_bo", "2"], ["random_search", "2"]]
+    medians = states.groupby(["method", "seed"])["regret"].last().groupby("method").median()
+    assert [row[2] for row in equal] == [f"{medians[method]:.6g}" for method in seeds]  # all have spent 3 heavy runs
+    assert text(read).count("would recommend is its incumbent, after every trial") == 2
+
+
+def test_what_is_recommended_is_shown_beside_the_incumbent(out):
+    """A run of Park that always recommends its first trial."""
+    (path,) = out.glob("park/gp_bo-*/seed-0/trials.jsonl")
+    rows = [json.loads(line) | {"recommended": 0} for line in path.read_text().splitlines()]
+    rows[0] |= {"value": rows[1]["value"] + 1, "truth": rows[1]["truth"] + 1}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    *_, park = read(out)
+    *_, found = [block for block in report_targets.targets(park, out / "report") if isinstance(block, Table)]
+    ends = {(row["seed"], row["method"]): row["regret"] for row in last_of(park.results)}
+    ends_first = rows[0]["truth"] - park.results["optimum"].iloc[0]
+    kept = [ends[seed, "gp_bo"] for seed in (0, 1)]
+    means = np.mean(kept), np.mean([ends_first, kept[1]])
+    assert found.rows[0] == ("gp_bo", "1", "1", *(f"{mean:.6g}" for mean in (*means, *means)))
+    assert found.rows[1][1:3] == ("0", "0") and found.rows[1][3] == found.rows[1][4]
+
+
+def last_of(trials):
+    return incumbents(trials).groupby(["method", "seed"], as_index=False).last().to_dict("records")
 
 
 def test_notices(out):

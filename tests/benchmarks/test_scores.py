@@ -98,6 +98,18 @@ def test_across_tasks_warns_of_few_tasks_and_of_tasks_left_out():
         scores.across_tasks(scores.normalised(incumbents(alone)))
 
 
+def test_scores_of_several_tasks_are_not_pooled_in_their_units():
+    with pytest.raises(ValueError, match="on one scale, as `normalised` returns them"):
+        scores.across_tasks(scores.scores(incumbents(many_tasks(2))))
+
+
+def test_settings_of_one_task_count_as_one():
+    names = {f"task_{number}": "currin" for number in range(4)}
+    with pytest.warns(UserWarning, match="2 tasks only, fewer than 5"):
+        scores.across_tasks(scores.normalised(incumbents(many_tasks(5))), task_of=names)
+    assert scores.distinct(["a", "b"]) == 2
+
+
 def test_a_run_that_found_nothing_makes_a_mean_infinite_and_not_a_median():
     table = scores.normalised(incumbents(frame(many_tasks(1), run("HH", [NAN, NAN], task="task_0", seed=9))))
     with pytest.warns(UserWarning, match="1 task only"):

@@ -64,7 +64,7 @@ def test_reach_counts_unreached_runs_as_infinite():
     table = targets.reach(targets.costs(states, 0.0), "heavy_runs").set_index("method")
     assert table["reached"].to_dict() == {"btao": 3, "tpe": 1, "smac": 1}
     assert table["share"].to_dict() == {"btao": 0.75, "tpe": 1 / 3, "smac": 1.0}
-    assert table["median"].to_dict() == {"btao": 4.0, "tpe": INF, "smac": 4.0}
+    assert table["median"].to_dict() == {"btao": 5.0, "tpe": INF, "smac": 4.0}  # of four, the third
     assert table.loc["btao", ["low", "high"]].tolist() == [2.0, INF]  # four seeds: their range
     assert table.loc["tpe", ["low", "high"]].tolist() == [4.0, INF]
     assert table.loc["smac", ["low", "high"]].isna().all()
@@ -87,15 +87,29 @@ def test_the_interval_of_a_median_cost_is_that_of_the_listed_resamples():
     assert row["high"] == medians[int((1 - tail) * len(medians))] == 7
 
 
+def test_no_more_than_half_of_the_runs_make_an_infinite_median():
+    states = incumbents(frame(times_to_zero("btao", [2, 3, INF, INF]), times_to_zero("tpe", [2, 3, 4, INF])))
+    medians = targets.reach(targets.costs(states, 0.0), "heavy_runs").set_index("method")["median"]
+    assert medians.to_dict() == {"btao": INF, "tpe": 4.0}
+
+
+def to_zero(a, b, **options):
+    """The speed-up of btao over tpe to the target 0, from runs that reach it after so many heavy trials."""
+    states = incumbents(frame(times_to_zero("btao", a), times_to_zero("tpe", b)))
+    (row,) = targets.speed_ups(states, "btao", "heavy_runs", target=0.0, **options).to_dict("records")
+    return row
+
+
 def test_speed_up_by_hand():
-    table = targets.costs(incumbents(frame(times_to_zero("btao", [2, 2, 4]), times_to_zero("tpe", [6, 8, 10]))), 0.0)
-    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    result = to_zero([2, 2, 4], [6, 8, 10])
     assert result["speed_up"] == 4.0
     assert (result["low"], result["high"]) == (6 / 4, 10 / 2)  # three seeds each: the range
     assert (result["n"], result["n_over"], result["reached"], result["reached_over"]) == (3, 3, 3, 3)
     assert result["undefined"] == 0
-    assert targets.speed_up(table, "tpe", "btao", "heavy_runs")["speed_up"] == 0.25
-    assert targets.speed_up(table, "btao", "tpe", "heavy_runs") == result  # seeded
+    assert to_zero([6, 8, 10], [2, 2, 4])["speed_up"] == 0.25
+    assert to_zero([2, 4, 5, 9], [3, 6, 10, 10])["speed_up"] == 2.0  # of four, the third
+    again = to_zero([2, 2, 4], [6, 8, 10])
+    assert [again[name] for name in ("low", "high")] == [result[name] for name in ("low", "high")]  # seeded
 
 
 @pytest.mark.parametrize(
@@ -105,21 +119,19 @@ def test_speed_up_by_hand():
         ([INF, INF, 4], [2, 2, 2], (0.0, 0.0, 0.5)),
         ([INF, INF, INF], [INF, INF, INF], (NAN, 0.0, INF)),  # nothing is known, and that is said
         ([2, 2, INF], [4, 4, 4], (2.0, 0.0, 2.0)),
+        ([2, 2, 4, INF], [4, 4, 8, INF], (2.0, 0.0, INF)),
+        ([2, 2, 2, 2], [4, 4, INF, INF], (INF, 2.0, INF)),  # exactly half have not reached it
     ],
 )
 def test_speed_up_with_runs_that_never_reach(a, b, expected):
-    table = targets.costs(incumbents(frame(times_to_zero("btao", a), times_to_zero("tpe", b))), 0.0)
-    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    result = to_zero(a, b)
     np.testing.assert_array_equal([result["speed_up"], result["low"], result["high"]], expected)
     share = sum(cost < INF for cost in a) / 3
     assert result["undefined"] == 1.0 if share == 0 else result["undefined"] < 1
 
 
 def test_a_resample_that_says_nothing_widens_the_interval_on_both_sides():
-    table = targets.costs(
-        incumbents(frame(times_to_zero("btao", [2, 2, 2, INF, INF]), times_to_zero("tpe", [4, 4, 4, INF, INF]))), 0.0
-    )
-    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    result = to_zero([2, 2, 2, INF, INF], [4, 4, 4, INF, INF])
     assert result["speed_up"] == 2.0
     assert (result["low"], result["high"]) == (0.0, INF)
     infinite = np.mean([np.median(one) == INF for one in itertools.product([2, 2, 2, INF, INF], repeat=5)])
@@ -127,22 +139,64 @@ def test_a_resample_that_says_nothing_widens_the_interval_on_both_sides():
 
 
 def test_speed_up_of_single_seeds_has_no_interval():
-    table = targets.costs(incumbents(frame(times_to_zero("btao", [2]), times_to_zero("tpe", [6]))), 0.0)
-    result = targets.speed_up(table, "btao", "tpe", "heavy_runs")
+    result = to_zero([2], [6])
     assert result["speed_up"] == 3.0 and math.isnan(result["low"])
 
 
 def test_an_interval_of_a_speed_up_covers_it():
     # Exponential costs with means 1 and 3: the medians have the ratio 3.
     rng = np.random.default_rng(8)
-    a, b = rng.exponential(1.0, (120, 15)), rng.exponential(3.0, (120, 15))
-    table = targets.costs(incumbents(frame(times_to_zero("btao", [1] * 15), times_to_zero("tpe", [1] * 15))), 0.0)
     covered = 0
-    for one, other in zip(a, b, strict=True):
-        table["time"] = np.concatenate([one, other])
-        result = targets.speed_up(table, "btao", "tpe", resamples=400)
+    for a, b in zip(rng.exponential(1.0, (300, 15, 1)), rng.exponential(3.0, (300, 15, 1)), strict=True):
+        result = targets.speed_up(a, b, resamples=400)
         covered += result["low"] <= 3 <= result["high"]
-    assert covered / 120 > 0.92
+    assert covered / 300 > 0.93
+
+
+def differing(method, rng, n, trials=12):
+    """Runs of a method that fall at random, from seed to seed differently."""
+    falls = rng.exponential(size=(n, trials)) * (rng.random((n, trials)) < 0.5)
+    return frame(
+        *(run("H" * trials, row, method=method, seed=seed) for seed, row in enumerate(np.exp(-falls.cumsum(axis=1))))
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 7, 10])
+@pytest.mark.parametrize("share", [0.5, 0.8, 1.0])
+def test_a_method_is_as_fast_as_an_exact_copy_of_itself(n, share):
+    trials = differing("tpe", np.random.default_rng(n), n)
+    states = incumbents(frame(trials, trials.assign(method="copy")))
+    (row,) = targets.speed_ups(states, "copy", "time", share=share).to_dict("records")
+    assert row["speed_up"] == 1.0
+    assert row["target"] == targets.target_of(states, "tpe", share)
+    assert row["reached"] == row["reached_over"] > n / 2
+    assert n == 1 or row["low"] <= 1 <= row["high"]
+    cost = targets.reach(targets.costs(states, row["target"])).set_index("method").loc["tpe", "median"]
+    assert cost <= share * 24  # all runs take 24 s
+
+
+@pytest.mark.parametrize("n", [6, 20])
+def test_the_interval_covers_1_for_methods_that_are_alike(n):
+    """Each half-way target is one of the resample's own: what more than half of its runs have reached."""
+    rng = np.random.default_rng(n)
+    covered = 0
+    for _ in range(200):
+        a, b = np.minimum.accumulate(rng.exponential(size=(2, n, 40)), axis=2)
+        goals, reached = np.unique(b[:, 19], return_inverse=True)
+        costs = [(np.where(y[:, :, None] <= goals, np.arange(1, 41)[:, None], INF)).min(axis=1) for y in (a, b)]
+        result = targets.speed_up(*costs, reached, resamples=400)
+        covered += result["low"] <= 1 <= result["high"]
+    assert covered / 200 > 0.94
+
+
+def test_the_target_is_taken_again_from_each_resample():
+    """B's two seeds end at 4 after 4 s and at 2 after 8 s; A is at 4 after 2 s, at 2 after 8 s."""
+    b = frame(run("HHHH", [9, 4, 4, 4], method="tpe"), run("HHHH", [9, 9, 9, 2], method="tpe", seed=1))
+    a = frame(*(run("HHHH", [4, 3, 3, 2], seed=seed) for seed in range(2)))
+    (row,) = targets.speed_ups(incumbents(frame(a, b)), "btao", share=1.0).to_dict("records")
+    assert (row["target"], row["speed_up"]) == (4.0, 4.0)  # B's costs to 4 are 4 s and 8 s
+    # Resamples of B: (4, 4) costs 4 s, 2 s of A; (2, 2) costs 8 s, as A; mixed, as above.
+    assert (row["low"], row["high"]) == (1.0, 4.0)
 
 
 def test_half_way_by_hand():
@@ -155,6 +209,7 @@ def test_half_way_by_hand():
     )
     assert targets.target_of(states, "btao") == 6.0
     assert targets.target_of(states, "btao", share=1.0) == 1.0
+    assert targets.target_of(states[states["seed"] < 2], "btao") == 6.0  # of two, the upper
     assert targets.target_of(states[states["seed"] == 2], "btao") == INF
     with pytest.raises(ValueError, match="share must be above 0 and at most 1, got 0"):
         targets.target_of(states, "btao", share=0)
@@ -184,7 +239,10 @@ def test_wrong_arguments_are_named():
     table = targets.costs(states, 0.0)
     with pytest.raises(ValueError, match=r"against must be one of .*, got 'epochs'"):
         targets.reach(table, "epochs")
-    with pytest.raises(ValueError, match="table must hold one task, got currin, park"):
-        targets.speed_up(table, "btao", "tpe")
-    with pytest.raises(ValueError, match="there are no runs of 'tpe'; there are those of btao"):
-        targets.speed_up(table[table["task"] == "park"], "btao", "tpe")
+    for wrong, message in (
+        ({"of": "tpe"}, "must hold runs of 'tpe' on one task, got 0 tasks"),
+        ({"against": "epochs"}, "against must be one of"),
+        ({"target": {"park": 0.0}}, "target must be a number for every task, got None for 'currin'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            targets.speed_ups(states, **({"of": "btao"} | wrong))
