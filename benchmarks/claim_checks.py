@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import ablation, curves, targets
 from benchmarks.incumbents import incumbents
-from benchmarks.intervals import bootstrap, interval
+from benchmarks.intervals import bootstrap, interval, wilson
 from benchmarks.scores import scores
 from benchmarks.table import Table
 
@@ -222,9 +222,7 @@ def _sample(table: Table) -> Table:
 
 
 def _share(hits: np.ndarray) -> Figure:
-    from scipy import stats
-
     if not len(hits):
         raise Undecided("nothing to count")
-    ends = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(CONFIDENCE, method="wilson")
-    return Figure(float(hits.mean()), float(ends.low), float(ends.high), len(hits))
+    low, high = wilson(int(hits.sum()), len(hits), CONFIDENCE)
+    return Figure(float(hits.mean()), low, high, len(hits))
