@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -290,6 +291,25 @@ def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):
     means = np.mean(kept), np.mean([ends_first, kept[1]])
     assert found.rows[0] == ("gp_bo", "1", "1", *(f"{mean:.6g}" for mean in (*means, *means)))
     assert found.rows[1][1:3] == ("0", "0") and found.rows[1][3] == found.rows[1][4]
+
+
+def test_speed_ups_are_those_of_btao_where_it_is_there(recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison_plots, "save", unrendered)
+    *_, park = read(recorded)
+
+    def blocks(results):
+        labels = {key.replace("random_search", "btao"): label for key, label in park.labels.items()}
+        setting = dataclasses.replace(
+            park, results=results.replace({"method": {"random_search": "btao"}}), labels=labels
+        )
+        return list(report_targets.targets(setting, tmp_path))
+
+    captions = [block.caption for block in blocks(park.results) if isinstance(block, Table)]
+    assert "Speed-ups of random_search: park" in captions  # as it is labelled there
+    alone = blocks(park.results[park.results["method"] == "gp_bo"])
+    assert not any(isinstance(block, Figure) for block in alone)
+    nothing = blocks(park.results.assign(status="failed", value=np.nan))
+    assert [block.text for block in nothing] == ["No run has a heavy result, so there is no target to reach."]
 
 
 def last_of(trials):
