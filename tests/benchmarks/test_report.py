@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import hashlib
 import itertools
 import json
 import shlex
 import shutil
 
+import matplotlib.figure
 import numpy as np
 import pytest
 
 from baselines.gp_bo import GPBO
-from benchmarks import comparison_plots, plots, records, report, report_coverage, report_targets, style, targets
+from benchmarks import comparison_plots, plots, records, report, report_coverage, report_targets, targets
 from benchmarks.budget import Budget
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.incumbents import incumbents
 from benchmarks.objectives.currin import Currin
-from benchmarks.page import Table
+from benchmarks.page import Figure, Table
 from benchmarks.recorded import read
 from benchmarks.report_notices import notices
 from benchmarks.report_ranking import variants
@@ -76,11 +77,15 @@ def recorded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def written(recorded):
-    """The HTML page as it is read, and all files of the report with their contents, but for PDFs."""
+    """The HTML page as it is read, and all files of the report with their contents; figures are not rendered."""
     with pytest.MonkeyPatch.context() as patch:
-        saving(patch, ["png"])
+        for module in (plots, comparison_plots):
+            patch.setattr(module, "save", unrendered)
         assert report.main([f"out={recorded}"]) == 0
-    return Reader((recorded / "report.html").read_text()), files(recorded)
+        written = files(recorded)
+        report.write(recorded)
+    assert files(recorded) == written  # the same records give the same files
+    return Reader((recorded / "report.html").read_text()), written
 
 
 @pytest.fixture
@@ -90,10 +95,11 @@ def out(recorded, tmp_path):
     return tmp_path / "copy"
 
 
-def saving(patch, formats):
-    """Have figures written in these formats only: to draw them is most of what a report takes."""
-    for module in (plots, comparison_plots):
-        patch.setattr(module, "save", functools.partial(style.save, formats=formats))
+def unrendered(figure, numbers, path):
+    """In place of `style.save`: an empty image beside the numbers, for rendering is most of what a report takes."""
+    path.parent.mkdir(exist_ok=True)
+    matplotlib.figure.Figure(figsize=(1, 1)).savefig(path)
+    numbers.to_csv(path.with_suffix(".csv"), index=False)
 
 
 def files(out):
@@ -223,16 +229,14 @@ def test_where_it_comes_from(recorded, written):
     assert [row[1] for row in commits] == ["7"]
 
 
-def test_the_same_records_give_the_same_files(recorded, written, tmp_path, monkeypatch):
-    _, before = written
+def test_figures_are_written_with_pdfs_and_numbers(recorded, written, tmp_path):
+    _, contents = written
     *_, park = read(recorded)
-    list(report_targets.targets(park, tmp_path))  # a figure again, and its PDF
+    (figure,) = [block for block in report_targets.targets(park, tmp_path) if isinstance(block, Figure)]
     assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
-    for path in (path for path in tmp_path.iterdir() if path.suffix != ".pdf"):
-        assert path.read_bytes() == before[f"report/{path.name}"]
-    saving(monkeypatch, [])  # that of all figures is a test of style; here, all that is written with them
-    report.write(recorded)
-    assert files(recorded) == before
+    assert figure.png == (tmp_path / figure.name).read_bytes()
+    numbers = figure.name.replace(".png", ".csv")
+    assert (tmp_path / numbers).read_bytes() == contents[f"report/{numbers}"]
 
 
 def states_of(out, task, seeds):
@@ -271,13 +275,15 @@ def test_what_targets_cost_and_who_is_faster(recorded, written):
     assert text(read).count("would recommend is its incumbent, after every trial") == 2
 
 
-def test_what_is_recommended_is_shown_beside_the_incumbent(out):
+def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):
     """A run of Park that always recommends its first trial."""
+    shutil.rmtree(out / "currin")
+    monkeypatch.setattr(comparison_plots, "save", unrendered)
     (path,) = out.glob("park/gp_bo-*/seed-0/trials.jsonl")
     rows = [json.loads(line) | {"recommended": 0} for line in path.read_text().splitlines()]
     rows[0] |= {"value": rows[1]["value"] + 1, "truth": rows[1]["truth"] + 1}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    *_, park = read(out)
+    (park,) = read(out)
     *_, found = [block for block in report_targets.targets(park, out / "report") if isinstance(block, Table)]
     ends = {(row["seed"], row["method"]): row["regret"] for row in last_of(park.results)}
     ends_first = rows[0]["truth"] - park.results["optimum"].iloc[0]
@@ -285,6 +291,25 @@ def test_what_is_recommended_is_shown_beside_the_incumbent(out):
     means = np.mean(kept), np.mean([ends_first, kept[1]])
     assert found.rows[0] == ("gp_bo", "1", "1", *(f"{mean:.6g}" for mean in (*means, *means)))
     assert found.rows[1][1:3] == ("0", "0") and found.rows[1][3] == found.rows[1][4]
+
+
+def test_speed_ups_are_those_of_btao_where_it_is_there(recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison_plots, "save", unrendered)
+    *_, park = read(recorded)
+
+    def blocks(results):
+        labels = {key.replace("random_search", "btao"): label for key, label in park.labels.items()}
+        setting = dataclasses.replace(
+            park, results=results.replace({"method": {"random_search": "btao"}}), labels=labels
+        )
+        return list(report_targets.targets(setting, tmp_path))
+
+    captions = [block.caption for block in blocks(park.results) if isinstance(block, Table)]
+    assert "Speed-ups of random_search: park" in captions  # as it is labelled there
+    alone = blocks(park.results[park.results["method"] == "gp_bo"])
+    assert not any(isinstance(block, Figure) for block in alone)
+    nothing = blocks(park.results.assign(status="failed", value=np.nan))
+    assert [block.text for block in nothing] == ["No run has a heavy result, so there is no target to reach."]
 
 
 def last_of(trials):
