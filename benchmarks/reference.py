@@ -134,7 +134,8 @@ def commands(name: str, *, small: bool = False) -> list[list[str]]:
     if not small:
         return PROFILE if name == "profile" else COMMANDS[name]
     whole = SMALL_ABLATION if name == "ablation" else commands(name)
-    return [[*command, *SMALL[name], "seeds=2"] for command in whole]
+    jobs = [] if name == "profile" else ["jobs=1"]  # another worker takes longer to start than these runs take
+    return [[*command, *SMALL[name], *jobs, "seeds=2"] for command in whole]
 
 
 def _tasks(command: Sequence[str]) -> list[str]:
