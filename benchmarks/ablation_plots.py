@@ -23,7 +23,7 @@ MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end
 COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
 MEASURE_NAMES = {"decades": "lg regret less the default's", "difference": "error less the default's"}
 LEAST = {"decades": 0.5, "difference": 0.001}  # of an axis: where nothing differs, one of rounding would mislead
-TIE = "$=$"
+TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
@@ -101,10 +101,8 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
             elinewidth=1.2,
             label=COST_NAMES[cost],
         )
-        axes.plot(
-            mine.loc[tie, "value"], mine.loc[tie, "height"], color=color, marker=TIE, markersize=8, linestyle="none"
-        )
-    axes.axvline(0, color="black", linewidth=0.8, zorder=0)
+        axes.plot(mine.loc[tie, "value"], mine.loc[tie, "height"], color=color, **TIE)
+    axes.axvline(0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(labels)), labels[::-1])
     axes.set_ylim(-0.6, len(labels) - 0.4)
     task, moment, measure = effects[["task", "moment", "measure"]].iloc[0]
