@@ -64,7 +64,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
         for axes, each in zip(grid[-1], tables, strict=True):
             axes.set_xlabel(MEASURE_NAMES[each["measure"].iloc[0]])
         handles, names = grid[0][0].get_legend_handles_labels()
-        title = "mean and 95% interval over seeds, negative is better; =: all seeds equal; compared after equal"
+        title = "mean and 95% interval over seeds, negative is better\n(=: all seeds are equal); compared after equal"
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
     if path:
         save(figure, pd.concat(tables, ignore_index=True), path)
