@@ -11,7 +11,19 @@ cost
 effect
     Variant against default on the same task and seed, at the same cost: the difference of their regrets,
     and the difference of the decimal logarithms of their regrets, in decades. Negative: the variant is better.
-    A regret below `REGRET_FLOOR` counts as that in the logarithm.
+    A regret below `REGRET_FLOOR` counts as that in the logarithm. Where the truth is known, decades are
+    the measure. On measured errors it is the difference, which is that of the errors too: there the
+    best of few recorded configurations has a regret of exactly 0, and decades would tell how often it was hit.
+tie
+    A seed on which both are equal. Where all seeds are ties nothing can be told: there is no interval.
+pairing
+    `candidates`, `square_root_beta` and the bounds leave the start as it is, so pairs share it trial by
+    trial. `light_per_heavy`, `n_init` and `start` change the start itself: there a pair shares no more than
+    its seed, and its interval is as wide as that of independent samples.
+start
+    The default one is a nested Latin hypercube, of 50 the best spread. With `start=random` the heavy runs
+    are among the light ones as well; what it lacks are the strata and the spread, and which of
+    them an effect comes from cannot be told.
 """
 
 from __future__ import annotations
@@ -28,7 +40,7 @@ from benchmarks.catalogue import document
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import interval
 from benchmarks.options import text
-from benchmarks.plots import REGRET_FLOOR
+from benchmarks.scores import REGRET_FLOOR
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -48,7 +60,7 @@ BOUNDS = {
     "untruncated": {"delta_bounds": ["-inf", "inf"], "rho_bounds": ["-inf", "inf"]},
 }
 DEFAULT = "default"
-COSTS = ("heavy_runs", "heavy_equivalents")
+EQUAL_COSTS = ("heavy_runs", "heavy_equivalents")  # of which variants have spent the same when they are compared
 
 
 @dataclass(frozen=True)
@@ -71,13 +83,13 @@ class Study:
 STUDIES = (Study(("task=currin,park", "budget.heavy=12"), "truncated"),)
 
 
-def commands(studies: Sequence[Study] = STUDIES) -> list[list[str]]:
+def commands(studies: Sequence[Study] = STUDIES, options: Mapping[str, Sequence[Any]] = OPTIONS) -> list[list[str]]:
     """The arguments of `python -m benchmarks.run`, less seeds and out: a sweep for every option of every study."""
-    return [[*study.words, f"method={METHOD}", *words] for study in studies for words in _sweeps(study)]
+    return [[*study.words, f"method={METHOD}", *words] for study in studies for words in _sweeps(study, options)]
 
 
-def _sweeps(study: Study) -> Iterator[list[str]]:
-    for option, values in OPTIONS.items():
+def _sweeps(study: Study, options: Mapping[str, Sequence[Any]]) -> Iterator[list[str]]:
+    for option, values in options.items():
         yield ["-m", f"methods.{METHOD}.{option}={','.join(map(text, values))}"]
     yield ["-m", *(f"methods.{METHOD}.{option}={text(pair)}" for option, pair in BOUNDS[study.bounds].items())]
 
@@ -145,47 +157,60 @@ def regrets(trials: DataFrame, cost: str, at: float) -> DataFrame:
     Raises
     ------
     ValueError
-        If `cost` is none of these, or as `labels` and `incumbents`.
+        If `cost` is none of these, or runs of several configurations (budgets, threads, data) have
+        one label; and as `labels` and `incumbents`.
     """
-    import pandas as pd
-
-    named, states = labels(trials), _states(trials, cost)
-    names = dict(zip(trials["hash"], named, strict=True))
-    rows = []
-    for (task, identity, seed), run in states.groupby(["task", "hash", "seed"], sort=False):
-        regret = analysis.hold(run[cost].to_numpy(float), run["regret"].to_numpy(), np.array([float(at)]))
-        rows.append({"task": task, "label": names[identity], "seed": seed, "regret": float(regret[0])})
-    return pd.DataFrame(rows)
+    return _reached(_states(trials, cost), cost, at)
 
 
-def common_end(trials: DataFrame, cost: str) -> float:
-    """The most of a cost that every run has reached: where all variants of a task can be compared.
+def common_end(trials: DataFrame, cost: str) -> Series:
+    """The most of a cost that all runs of a variant and of the default have reached, by task and label.
 
+    Of the seeds that both have; without one, or without runs of the default, the variant is left out.
     Parameters, errors: as in `regrets`.
     """
-    return float(_states(trials, cost).groupby(["task", "hash", "seed"])[cost].max().min())
+    states = _states(trials, cost)
+    ends = states.groupby(["task", "seed", "label"])[cost].max().unstack("label")
+    if DEFAULT not in ends:
+        return ends.iloc[:0].stack()
+    pairs = ends.drop(columns=DEFAULT).apply(lambda mine: np.minimum(mine, ends[DEFAULT]))  # nan without a partner
+    return pairs.groupby("task").min().stack().dropna().rename_axis(["task", "label"])
 
 
 def first_proposal(trials: DataFrame, cost: str) -> float:
     """What the default has spent on one task, in the median, with its first heavy run beyond the start.
 
-    Parameters, errors: as in `regrets`.
+    A start is light runs, then heavy ones; the first light run after them ends it.
+    Parameters: as in `regrets`.
+
+    Raises
+    ------
+    ValueError
+        As `regrets`, and if no run of the default goes beyond its start.
     """
-    states = _states(trials, cost)[(labels(trials) == DEFAULT).to_numpy()]
-    # A start has number of parameters + 2 heavy runs.
-    n = int(trials.filter(regex=r"^config\.").notna().any().sum()) + 3
-    return float(states[states["heavy_runs"] == n].groupby("seed")[cost].min().median())
+    states = _states(trials, cost)
+    spent = []
+    for _, run in states[states["label"] == DEFAULT].groupby("seed"):
+        heavy = np.diff(run["heavy_runs"], prepend=0) > 0
+        begun = np.logical_or.accumulate(~heavy & (run["heavy_runs"] > 0).to_numpy())
+        if (heavy & begun).any():
+            spent.append(run[cost].to_numpy(float)[(heavy & begun).argmax()])
+    if not spent:
+        raise ValueError("no run of the default has a heavy run beyond its start: give it a larger budget")
+    return float(np.median(spent))
 
 
 def effects(
-    trials: DataFrame, cost: str, at: float, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
+    trials: DataFrame, cost: str, at: float | Series, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
 ) -> DataFrame:
     """Each variant against the default, paired by seed.
 
     Parameters
     ----------
-    trials, cost, at
+    trials, cost
         As in `regrets`.
+    at : float or Series
+        How much of it, for all variants or by task and label, as `common_end` returns it.
     confidence, resamples, seed
         As in `intervals.interval`.
 
@@ -196,7 +221,9 @@ def effects(
         both have a result of at this cost) and missing (seeds of the variant that are left out);
         median regrets of variant and default (`regret`, `default`); mean and interval of the paired
         differences of regrets (difference, difference_low, difference_high) and of their logarithms
-        (decades, decades_low, decades_high); and the seeds on which the variant is better, equal, worse.
+        (decades, decades_low, decades_high); `measure`, which of the two is to be read on this task,
+        and that again as value, low, high; and the seeds on which the variant is better, equal and worse by
+        this measure. Where all n are equal there is no interval: low and high are nan.
 
     Raises
     ------
@@ -205,36 +232,72 @@ def effects(
     """
     import pandas as pd
 
-    wide = regrets(trials, cost, at).pivot(index=["task", "seed"], columns="label", values="regret")
+    states = _states(trials, cost)
+    known = trials.groupby("task")["truth"].agg(lambda truth: truth.notna().any())
     rows = []
-    for task, of_task in wide.groupby("task"):
-        if DEFAULT not in of_task or of_task[DEFAULT].isna().all():
-            raise ValueError(
-                f"task {task!r} has no result of the default at {cost}={at:g}: there is nothing to compare"
-            )
-        ordered = [name for name in variants() if name in of_task] + sorted(set(of_task) - set(variants()))
-        begun = trials[trials["task"] == task].assign(label=labels(trials)).groupby("label")["seed"].nunique()
-        for name in ordered:
-            if name == DEFAULT or name not in begun:
-                continue
-            pairs = of_task[[name, DEFAULT]].dropna()
+    for task, of_task in states.groupby("task"):
+        runs = of_task.groupby("label")["seed"].nunique()
+        if DEFAULT not in runs:
+            raise ValueError(f"task {task!r} has no runs of the default: there is nothing to compare with")
+        measure = "decades" if known[task] else "difference"
+        ordered = [name for name in variants() if name in runs] + sorted(set(runs.index) - set(variants()))
+        for name in ordered[1:]:
+            spent = float(at.get((task, name), np.nan)) if isinstance(at, pd.Series) else at
+            two = of_task[of_task["label"].isin([name, DEFAULT])]
+            pairs = _reached(two, cost, spent).pivot(index="seed", columns="label", values="regret").dropna()
             mine, default = pairs[name].to_numpy(), pairs[DEFAULT].to_numpy()
-            row = {"task": task, "label": name, "cost": cost, "at": at}
-            row |= {"n": len(pairs), "missing": int(begun[name]) - len(pairs)}
-            row |= {"regret": float(np.median(mine)) if len(pairs) else np.nan}
-            row |= {"default": float(np.median(default)) if len(pairs) else np.nan}
             decades = np.log10(np.maximum(mine, REGRET_FLOOR)) - np.log10(np.maximum(default, REGRET_FLOOR))
-            for measure, values in (("difference", mine - default), ("decades", decades)):
-                low, high = interval(values, confidence=confidence, resamples=resamples, seed=seed)
-                row |= {measure: values.mean() if len(values) else np.nan}
-                row |= {f"{measure}_low": float(low), f"{measure}_high": float(high)}
-            row |= {"better": int((mine < default).sum()), "equal": int((mine == default).sum())}
-            rows.append(row | {"worse": int((mine > default).sum())})
+            paired = {"difference": mine - default, "decades": decades}
+            row = {"task": task, "label": name, "cost": cost, "at": spent}
+            row |= {"n": len(pairs), "missing": int(runs[name]) - len(pairs)}
+            row |= {"regret": _median(mine), "default": _median(default)}
+            for each, values in paired.items():
+                numbers = _mean(values, confidence, resamples, seed)
+                row |= dict(zip((each, f"{each}_low", f"{each}_high"), numbers, strict=True))
+            row |= {"measure": measure, "value": row[measure]}
+            row |= {end: row[f"{measure}_{end}"] for end in ("low", "high")}
+            signs = np.sign(paired[measure])
+            row |= {word: int((signs == sign).sum()) for word, sign in (("better", -1), ("equal", 0), ("worse", 1))}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if len(values) else np.nan
+
+
+def _mean(values: np.ndarray, confidence: float, resamples: int, seed: int) -> tuple[float, float, float]:
+    """A mean with its interval, which there is none of where all values are 0."""
+    if not len(values):
+        return np.nan, np.nan, np.nan
+    if not values.any():
+        return 0.0, np.nan, np.nan
+    low, high = interval(values, confidence=confidence, resamples=resamples, seed=seed)
+    return float(values.mean()), float(low), float(high)
+
+
 def _states(trials: DataFrame, cost: str) -> DataFrame:
-    """The states of all runs after each of their trials, `cost` being one of their columns."""
-    if cost not in COSTS:
-        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
-    return incumbents(trials)
+    """The states of all runs after each of their trials, labelled as by `labels`; `cost` is one of their columns."""
+    if cost not in EQUAL_COSTS:
+        raise ValueError(f"cost must be one of {', '.join(EQUAL_COSTS)}, got {cost!r}")
+    names = dict(zip(trials["hash"], labels(trials), strict=True))
+    states = incumbents(trials)
+    states = states.assign(label=states["hash"].map(names))
+    for (task, name), hashes in states.groupby(["task", "label"])["hash"].unique().items():
+        if len(hashes) > 1:
+            raise ValueError(
+                f"task {task!r} has runs of several configurations with the label {name!r}: hashes "
+                f"{', '.join(sorted(hashes))}; they differ in budget, threads or data, select the rows of one"
+            )
+    return states
+
+
+def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
+    """As `regrets`."""
+    import pandas as pd
+
+    rows = []
+    for (task, name, seed), run in states.groupby(["task", "label", "seed"], sort=False):
+        regret = analysis.hold(run[cost].to_numpy(float), run["regret"].to_numpy(), np.array([float(at)]))
+        rows.append({"task": task, "label": name, "seed": seed, "regret": float(regret[0])})
+    return pd.DataFrame(rows)

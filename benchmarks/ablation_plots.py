@@ -12,22 +12,26 @@ from benchmarks.style import METHOD_STYLES, RC, png_path, save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 # How the two costs are drawn: colour, marker, filling, and the shift from the middle of the row.
-COSTS = {
+COST_STYLES = {
     "heavy_runs": (METHOD_STYLES["btao"].color, "o", "full", 0.17),
     "heavy_equivalents": (METHOD_STYLES["gp_bo"].color, "s", "none", -0.17),
 }
 MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
-NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
+COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
+MEASURE_NAMES = {"decades": "lg regret less the default's", "difference": "error less the default's"}
+LEAST = {"decades": 0.5, "difference": 0.001}  # of an axis: where nothing differs, one of rounding would mislead
+TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
-    """Each variant against the default, a column a task: mean paired difference in decades, with its interval.
+    """Each variant against the default, a column a task: mean paired difference, with its interval.
 
-    The first row is where the default has made its first heavy run beyond the start, the second the
-    end that all runs of the task have reached.
+    In decades of the regret, or on measured errors in their unit, see `benchmarks.ablation`. The first row
+    is where the default has made its first heavy run beyond the start, the second the end that all runs
+    of the variant and the default have reached. A sign of equality stands where all pairs are equal.
 
     Parameters
     ----------
@@ -57,10 +61,10 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
         for row, moment in zip(grid, MOMENTS, strict=True):
             for axes, each in zip(row, tables, strict=True):
                 _panel(axes, each[each["moment"] == moment], labels)
-        for axes in grid[-1]:
-            axes.set_xlabel("lg regret less the default's")
+        for axes, each in zip(grid[-1], tables, strict=True):
+            axes.set_xlabel(MEASURE_NAMES[each["measure"].iloc[0]])
         handles, names = grid[0][0].get_legend_handles_labels()
-        title = "mean and 95% interval, paired by seed, negative is better; compared after equal"
+        title = "mean and 95% interval over seeds, negative is better\n(=: all seeds are equal); compared after equal"
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
     if path:
         save(figure, pd.concat(tables, ignore_index=True), path)
@@ -74,34 +78,40 @@ def table(trials: DataFrame) -> DataFrame:
     parts = [
         ablation.effects(trials, cost, at(trials, cost)).assign(moment=moment)
         for moment, at in MOMENTS.items()
-        for cost in COSTS
+        for cost in ablation.EQUAL_COSTS
     ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
-    for cost, (color, marker, fill, shift) in COSTS.items():
+    for cost, (color, marker, fill, shift) in COST_STYLES.items():
         mine = effects[effects["cost"] == cost].set_index("label").reindex(labels)
-        heights = [len(labels) - 1 - place + shift for place in range(len(labels))]
-        known = mine["decades"].notna().to_numpy()
-        low, high = (mine["decades"] - mine["decades_low"]).clip(lower=0), (mine["decades_high"] - mine["decades"])
+        mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
+        tie = (mine["n"] > 0) & (mine["equal"] == mine["n"])
+        told = mine[mine["value"].notna() & ~tie]
+        low, high = (told["value"] - told["low"]).clip(lower=0), (told["high"] - told["value"]).clip(lower=0)
         axes.errorbar(
-            mine["decades"][known],
-            [height for height, there in zip(heights, known, strict=True) if there],
-            xerr=[low[known].fillna(0), high[known].clip(lower=0).fillna(0)],
+            told["value"],
+            told["height"],
+            xerr=[low.fillna(0), high.fillna(0)],
             color=color,
             marker=marker,
             fillstyle=fill,
             linestyle="none",
             elinewidth=1.2,
-            label=NAMES[cost],
+            label=COST_NAMES[cost],
         )
-    axes.axvline(0, color="black", linewidth=0.8)
+        axes.plot(mine.loc[tie, "value"], mine.loc[tie, "height"], color=color, **TIE)
+    axes.axvline(0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(labels)), labels[::-1])
     axes.set_ylim(-0.6, len(labels) - 0.4)
-    ends = [f"{effects.loc[effects['cost'] == cost, 'at'].iloc[0]:g} {cost.replace('_', ' ')}" for cost in COSTS]
-    axes.set_title(
-        f"{effects['task'].iloc[0]}, {effects['moment'].iloc[0]}\n{', '.join(ends)}", fontsize=RC["font.size"]
-    )
-    largest = max(0.5, *map(abs, axes.get_xlim()))  # where nothing differs, an axis of rounding would mislead
+    task, moment, measure = effects[["task", "moment", "measure"]].iloc[0]
+    ends = [f"{_range(effects.loc[effects['cost'] == cost, 'at'])} {cost.replace('_', ' ')}" for cost in COST_STYLES]
+    axes.set_title(f"{task}, {moment}\n{', '.join(ends)}", fontsize=RC["font.size"])
+    largest = max(LEAST[measure], *map(abs, axes.get_xlim()))
     axes.set_xlim(-1.08 * largest, 1.08 * largest)
+
+
+def _range(costs: Series) -> str:
+    least, most = costs.min(), costs.max()
+    return f"{least:g}" if least == most else f"{least:g}–{most:g}"

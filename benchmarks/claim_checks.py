@@ -119,15 +119,15 @@ def least_gap(frame: DataFrame, task: str, behind: Sequence[str], ahead: Sequenc
 def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heavy_runs") -> Figure:
     """By how much a variant of BTAO ends with a larger regret than the default, paired by seed at equal cost.
 
-    See `benchmarks.ablation` for the measure; above 0 the default is better.
+    In decades where the truth is known, else as the difference of errors; above 0 the default is better.
     """
     trials = frame[(frame["task"] == task) & (frame["method"] == ablation.METHOD)]
     if trials.empty or variant not in set(ablation.labels(trials)):
         raise Undecided(f"no runs of {variant} on {task}")
     row = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
     if row["equal"] == row["n"]:
-        raise Undecided(f"all {row['n']} pairs of runs end alike")
-    return Figure(row["decades"], row["decades_low"], row["decades_high"], int(row["n"]))
+        raise Undecided(f"all {row['n']} pairs of runs end alike" if row["n"] else f"no run of {variant} has a pair")
+    return Figure(row["value"], row["low"], row["high"], int(row["n"]))
 
 
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,19 +16,25 @@ from benchmarks.command_line import Request, read
 from benchmarks.options import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
     from benchmarks.experiment import Experiment
     from benchmarks.objectives.protocol import Objective
     from benchmarks.replay import Replay
 
+    # Points (m, dim) of the unit cube, and the true heavy responses there, (m,).
+    Design = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 HELP = """\
 usage: python -m benchmarks.profile task=NAME [OPTION=VALUE ...]
 
 Makes runs of BTAO and GP-BO, fits models to them after each heavy run and compares what they predict
-with the true heavy response on a fixed test design (the centre and the corners of the space, then a
-scrambled Sobol sequence), or on the configurations of a recorded table that the run has not seen.
-Writes one row a model, seed and heavy run:
+with the true heavy response on a test design that is the same for all of them: the centre and the
+corners of the space, then a scrambled Sobol sequence. With a recorded table it is a random quarter of
+its configurations (30 if that is more, but no more than half), which the runs do not get: they
+replay the table without them, so neither level of these configurations was seen. Writes one row a
+model, seed and heavy run:
 
   task, data (of a recorded table), model (tam: truncated; koh: Kennedy-O'Hagan, without bounds; gp: of
   heavy runs only), runs (own: those of the method with that model; common: those of BTAO, for all
@@ -46,6 +52,7 @@ options (with their defaults)
 
 The same command gives the same file.
 """
+HELD_OUT, LEAST_HELD_OUT = 4, 30  # of a table's configurations: one in so many, and how many if that is fewer
 # Options of `benchmarks.run` that have no effect here.
 RUN_ONLY = ("method", "methods", "engine", "jobs", "display", "shared_init", "data", "data_dir")
 TEST_SEED = 2**31  # of the test design; none that runs usually have
@@ -105,28 +112,34 @@ def profile(words: Sequence[str], points: int, folder: Path) -> DataFrame:
     words : sequence of str
         Arguments of `benchmarks.run`: the task, seeds, budget, source.
     points : int
-        Of the test design.
+        Of the test design; of no effect with a table.
     folder : Path
-        Where runs are recorded.
+        Where runs are recorded, and the table that they replay is.
 
     Raises
     ------
     UsageError
-        If an argument is wrong, or the truth of the task is not known.
+        If an argument is wrong, the truth of the task is not known, or its table is too small.
     """
     import pandas as pd
 
-    plans = {model: _plan(words, model, folder) for model in OWN}
-    objective, _ = plans["tam"][0].build()
-    test = _Recorded(objective) if _request(words).table else _Formula(objective, points)
+    table = _request(words).table
+    objective, _ = _plan(words, "tam", folder, table)[0].build()
+    if table is None:
+        test = _formula_design(objective, points)
+    else:
+        table, held_out = hold_out(table, folder)
+        test = _recorded_design(objective, held_out)
+    plans = {model: _plan(words, model, folder, table) for model in OWN}
     bounded = np.isfinite([*objective.delta_bounds, *objective.rho_bounds]).any()
     parts = []
     for tam, koh, gp in zip(*plans.values(), strict=True):
         runs = {"tam": _run(tam, folder), "gp": _run(gp, folder)}
-        common = {model: test.accuracy(runs["tam"], model) for model in ("tam", "gp")}
-        own = {"tam": common["tam"], "gp": test.accuracy(runs["gp"], "gp")}
+        common = {model: _accuracy(objective, runs["tam"], model, test) for model in ("tam", "gp")}
+        own = {"tam": common["tam"], "gp": _accuracy(objective, runs["gp"], "gp", test)}
         if bounded:
-            common["koh"], own["koh"] = (test.accuracy(run, "koh") for run in (runs["tam"], _run(koh, folder)))
+            both = runs["tam"], _run(koh, folder)
+            common["koh"], own["koh"] = (_accuracy(objective, trials, "koh", test) for trials in both)
         else:
             common["koh"] = own["koh"] = common["tam"].assign(model="koh")
         for name, tables in (("own", own), ("common", common)):
@@ -142,70 +155,90 @@ def _request(words: Sequence[str], *more: str) -> Request:
     return request
 
 
-def _plan(words: Sequence[str], model: str, folder: Path) -> Sequence[Experiment]:
-    """The runs, seed by seed, that are a model's own."""
+def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
+    """Keep a random part of a recorded table from the runs.
+
+    Drawn from `TEST_SEED`, of the configurations whose training did not diverge.
+
+    Parameters
+    ----------
+    path : Path
+        The table, a sound one.
+    folder : Path
+        Where the table without them is written, under the same name.
+
+    Returns
+    -------
+    path : Path
+        Of that table.
+    numbers : list of int
+        Of the configurations that are held out, in the table.
+
+    Raises
+    ------
+    UsageError
+        If fewer than two configurations can be held out.
+    """
+    from benchmarks import table as tables
+
+    table = tables.load(path)
+    last = table.rows.drop_duplicates("configuration", keep="last")
+    sound = last.loc[last["validation_error"].notna(), "configuration"].to_numpy()
+    n = min(max(len(last) // HELD_OUT, LEAST_HELD_OUT), len(sound) // 2)
+    if n < 2:
+        raise UsageError(f"table={path}: {len(sound)} configurations with a heavy result are too few to hold some out")
+    numbers = np.sort(np.random.default_rng(TEST_SEED).choice(sound, n, replace=False))
+    rest = table.rows[~table.rows["configuration"].isin(numbers)]
+    reduced = folder / "table" / path.name
+    dataclasses.replace(table, rows=rest.reset_index(drop=True)).save(reduced)
+    return reduced, numbers.tolist()
+
+
+def _request(words: Sequence[str], *more: str) -> Request:
+    (request,) = read([*words, *more] if more else [*words, "method=btao"])
+    return request
+
+
+def _plan(words: Sequence[str], model: str, folder: Path, table: Path | None) -> Sequence[Experiment]:
+    """The runs, seed by seed, that are a model's own; with a table they replay this one."""
     from benchmarks.plan import plan
 
     method, unbounded = OWN[model]
     changes = [f"methods.{method}.{name}=[-inf,inf]" for name in unbounded]
-    return plan(dataclasses.replace(_request(words, f"method={method}", *changes), out=folder)).experiments
+    return plan(dataclasses.replace(_request(words, f"method={method}", *changes), out=folder, table=table)).experiments
 
 
-def _run(experiment: Experiment, folder: Path) -> tuple[DataFrame, list[Any]]:
-    """The trials of a run, and which recorded configuration answered each."""
+def _run(experiment: Experiment, folder: Path) -> DataFrame:
+    """The trials of a run."""
     from benchmarks import records
     from benchmarks.experiment import run_experiment
 
     run_experiment(experiment, folder, command="python -m benchmarks.profile")
-    place = experiment.folder(folder)
-    return records.load(place), [row.answer and row.answer["configuration"] for row in records.rows_of(place)]
+    return records.load(experiment.folder(folder))
 
 
-class _Formula:
-    """A test design whose heavy responses are known by formula."""
+def _formula_design(objective: Objective, n: int) -> Design:
+    """Of a task whose heavy responses are known by formula; UsageError if they are not."""
+    from benchmarks.design import configurations
 
-    def __init__(self, objective: Objective, n: int) -> None:
-        from benchmarks.design import configurations
-
-        self._objective = objective
-        design = configurations(objective.space, n, TEST_SEED)
-        truth = [objective.truth(config) for config in design]
-        if None in truth:
-            raise UsageError("the true heavy response of this task is not known: give source=table, or another task")
-        self._points = np.array([objective.space.to_unit(config) for config in design])
-        self._truth = np.array(truth)
-
-    def accuracy(self, run: tuple[DataFrame, list[Any]], model: str) -> DataFrame:
-        """As `prediction.accuracy`."""
-        return _accuracy(self._objective, run[0], model, self._points, self._truth)
+    design = configurations(objective.space, n, TEST_SEED)
+    truth = [objective.truth(config) for config in design]
+    if None in truth:
+        raise UsageError("the true heavy response of this task is not known: give source=table, or another task")
+    return np.array([objective.space.to_unit(config) for config in design]), np.array(truth)
 
 
-class _Recorded:
-    """The configurations of a table, less those whose heavy response the run has seen."""
-
-    def __init__(self, replay: Replay) -> None:
-        self._replay = replay
-        heavy = [replay.read(place, replay.heavy, 0).value for place in range(len(replay.numbers))]
-        self._truth = np.array(heavy)
-
-    def accuracy(self, run: tuple[DataFrame, list[Any]], model: str) -> DataFrame:
-        """As `prediction.accuracy`, on what is left after each heavy run."""
-        trials, answers = run
-        heavy = trials["heavy"].to_numpy(bool)
-        answered = [answer for answer, counts in zip(answers, heavy, strict=True) if counts]
-        numbers, finite = np.array(self._replay.numbers), np.isfinite(self._truth)
-
-        def unseen(heavy_runs: int) -> np.ndarray:
-            return finite & ~np.isin(numbers, answered[:heavy_runs])
-
-        return _accuracy(self._replay, trials, model, self._replay.points, self._truth, unseen=unseen)
+def _recorded_design(replay: Replay, held_out: Sequence[int]) -> Design:
+    """Of the configurations of a whole table that were held out, by their numbers."""
+    places = [replay.numbers.index(number) for number in held_out]
+    return replay.points[places], np.array([replay.read(place, replay.heavy, 0).value for place in places])
 
 
-def _accuracy(objective: Objective, trials: DataFrame, model: str, *test: Any, **unseen: Any) -> DataFrame:
+def _accuracy(objective: Objective, trials: DataFrame, model: str, test: Design) -> DataFrame:
     from benchmarks.prediction import accuracy
 
     bounds = {"delta_bounds": tuple(objective.delta_bounds), "rho_bounds": tuple(objective.rho_bounds)}
-    return accuracy(trials, objective.space, model, *test, **bounds, **unseen)
+    return accuracy(trials, objective.space, model, *test, **bounds)
 
 
 if __name__ == "__main__":

@@ -28,23 +28,25 @@ MODEL_NAMES = {
 }
 MEASURES = {
     "rmse": "RMSE",
-    "coverage": "coverage of the 95% band",
+    "coverage": "coverage of the 95% band (mean)",
     "width": "width of the band",
     "log_score": "log score (below −20: drawn there)",
+    "lost": "seeds with a log score below −20",
 }
+MEANS = ("coverage", "lost")
 # Heavy runs. Before these no model knows how far the response varies: log scores are of the order of -1e10.
 FIRST = 3
-LOG_SCORE_FLOOR = -20  # a band that misses costs hundreds of nats, and would hide all the rest
+LOG_SCORE_FLOOR = -20  # a band that misses costs from hundreds to millions of nats, and would hide all the rest
 
 
 def accuracy_figure(
     table: DataFrame,
     runs: str = "common",
-    measures: Sequence[str] = ("rmse", "coverage", "log_score"),
+    measures: Sequence[str] = ("rmse", "coverage", "log_score", "lost"),
     *,
     path: str | Path | None = None,
 ) -> Figure:
-    """Scores against heavy runs, from `FIRST` on, a row a task and a column a measure: median and quartiles over seeds.
+    """Scores against heavy runs, from `FIRST` on, a row a task and a column a measure, as `over_seeds` has them.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def accuracy_figure(
     runs : {"common", "own"}
         Whose runs the models are fitted to.
     measures : sequence of str
-        Columns of `table`.
+        Of `MEASURES`.
     path : path, optional
         Where to write the PNG, with the drawn numbers beside it.
 
@@ -72,10 +74,10 @@ def accuracy_figure(
             f"no scores of runs={runs!r} from {FIRST} heavy runs on: the table has {len(table)} rows, "
             f"of runs {', '.join(sorted(table['runs'].unique()))}"
         )
-    drawn = quartiles(chosen, measures)
+    drawn = over_seeds(chosen, measures)
     tasks = list(dict.fromkeys(chosen["task"]))
     with matplotlib.rc_context(RC):
-        figure = Figure(figsize=(3.1 * len(measures), 2.3 * len(tasks) + 0.8), layout="constrained")
+        figure = Figure(figsize=(2.9 * len(measures), 2.3 * len(tasks) + 0.8), layout="constrained")
         grid = figure.subplots(len(tasks), len(measures), squeeze=False)
         for row, task in zip(grid, tasks, strict=True):
             for axes, measure in zip(row, measures, strict=True):
@@ -92,15 +94,34 @@ def accuracy_figure(
     return figure
 
 
-def quartiles(table: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """Median and quartiles over seeds: task, runs, model, heavy_runs, measure, seeds, median, q25, q75."""
+def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """What scores come to over the seeds.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `benchmarks.profile.profile` returns it.
+    measures : sequence of str
+        Of `MEASURES`. "lost" is the share of seeds with a log score below `LOG_SCORE_FLOOR`.
+
+    Returns
+    -------
+    DataFrame
+        One row a task, runs, model, heavy_runs and measure, which it names; seeds; statistic ("mean" of
+        those in `MEANS`, else "median") and its value; the quartiles q25 and q75. A coverage is a
+        probability, over seeds as over points, so it is a mean, as shares are; of the other scores a few
+        seeds would decide the mean.
+    """
     import pandas as pd
 
+    table = table.assign(lost=(table["log_score"] < LOG_SCORE_FLOOR).astype(float))
     parts = []
     for measure in measures:
         groups = table.groupby(["task", "runs", "model", "heavy_runs"], sort=False)[measure]
-        levels = groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["q25", "median", "q75"], axis=1)
-        parts.append(levels.assign(seeds=groups.count(), measure=measure).reset_index())
+        levels = groups.quantile([0.25, 0.75]).unstack().set_axis(["q25", "q75"], axis=1)
+        statistic = "mean" if measure in MEANS else "median"
+        levels = levels.assign(seeds=groups.count(), measure=measure, statistic=statistic, value=groups.agg(statistic))
+        parts.append(levels.reset_index())
     return pd.concat(parts, ignore_index=True)
 
 
@@ -198,16 +219,18 @@ def _scores(axes: Axes, drawn: DataFrame, measure: str) -> None:
     for model, style in MODEL_STYLES.items():
         curve = drawn[drawn["model"] == model].sort_values("heavy_runs")
         look = {"color": style.color, "linestyle": style.dashes, "marker": style.marker, "markersize": 3.5}
-        median, low, high = (curve[name] for name in ("median", "q25", "q75"))
+        value, low, high = (curve[name] for name in ("value", "q25", "q75"))
         if measure == "log_score":
-            median, low, high = (each.clip(lower=LOG_SCORE_FLOOR) for each in (median, low, high))
-        axes.fill_between(curve["heavy_runs"], low, high, color=style.color, alpha=0.15, linewidth=0)
-        axes.plot(curve["heavy_runs"], median, **look, label=MODEL_NAMES[model])
+            value, low, high = (each.clip(lower=LOG_SCORE_FLOOR) for each in (value, low, high))
+        if measure != "lost":
+            axes.fill_between(curve["heavy_runs"], low, high, color=style.color, alpha=0.15, linewidth=0)
+        axes.plot(curve["heavy_runs"], value, **look, label=MODEL_NAMES[model])
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if measure in MEANS:
+        axes.set_ylim(-0.03, 1.03)
     if measure == "coverage":
         axes.axhline(0.95, color="black", linewidth=0.8)
-        axes.set_ylim(0, 1.03)
-    elif measure != "log_score":
+    elif measure in ("rmse", "width"):
         axes.set_ylim(bottom=0)
 
 

@@ -49,9 +49,12 @@ SMALL = {
     "toy": ["scale=smoke"],
     "synthetic": ["scale=smoke", QUICK],
     **{task: ["budget.heavy=7", QUICK] for task in ("svm", "fcn", "cnn")},
-    "ablation": ["task=currin", "budget.heavy=8"],
-    "profile": ["budget.heavy=8", "points=64"],
+    "ablation": [],
+    "profile": ["budget.heavy=7", "points=64"],
 }
+SMALL_ABLATION = ablation.commands(
+    [ablation.Study(("task=currin", "budget.heavy=6"), "truncated")], {"light_per_heavy": (2, 4), "start": ("random",)}
+)
 
 
 def load(name: str) -> pandas.DataFrame:
@@ -73,7 +76,7 @@ def load(name: str) -> pandas.DataFrame:
 
     if _is_small(name):
         with tempfile.TemporaryDirectory() as out:
-            return _make(name, [*SMALL[name], "seeds=2"], Path(out))
+            return _make(name, commands(name, small=True), Path(out))
     path = FOLDER / f"{name}.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
@@ -81,16 +84,16 @@ def load(name: str) -> pandas.DataFrame:
 
 
 def there(name: str) -> bool:
-    """Whether `load` can give a result: it is committed or, to be made now, has the recorded table that it needs."""
+    """Whether `load` can give a result: it is committed or, to be made now, has the recorded tables that it needs."""
     if _is_small(name):
-        replays = any("source=table" in command for command in COMMANDS.get(name, []))
-        return not replays or any(TABLES.glob(f"{name}-*.parquet"))
+        replays = [command for command in commands(name, small=True) if "source=table" in command]
+        return all(any(TABLES.glob(f"{task}-*.parquet")) for command in replays for task in _tasks(command))
     return (FOLDER / f"{name}.parquet").exists()
 
 
 def record(name: str, out: Path) -> Path:
     """Run what is unfinished of a reference result below `out`; write its Parquet file and figure."""
-    frame = _make(name, [], out)
+    frame = _make(name, commands(name), out)
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.parquet"
     temporary = path.with_suffix(".tmp")
@@ -126,30 +129,44 @@ def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
         plots.figure_run(frame, path)
 
 
-def _make(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
-    return _profile(arguments, out) if name == "profile" else _run(name, arguments, out)
+def commands(name: str, *, small: bool = False) -> list[list[str]]:
+    """The commands behind a result, of `benchmarks.profile` for "profile", else of `benchmarks.run`, less out."""
+    if not small:
+        return PROFILE if name == "profile" else COMMANDS[name]
+    whole = SMALL_ABLATION if name == "ablation" else commands(name)
+    jobs = [] if name == "profile" else ["jobs=1"]  # another worker takes longer to start than these runs take
+    return [[*command, *SMALL[name], *jobs, "seeds=2"] for command in whole]
 
 
-def _profile(arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+def _tasks(command: Sequence[str]) -> list[str]:
+    (task,) = [word.removeprefix("task=") for word in command if word.startswith("task=")]
+    return task.split(",")
+
+
+def _make(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
+    return _profile(commands, out) if name == "profile" else _run(name, commands, out)
+
+
+def _profile(commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
     import pandas
 
     from benchmarks import profile
 
     parts = []
-    for number, command in enumerate(PROFILE):
+    for number, command in enumerate(commands):
         part = out / f"profile-{number}.parquet"
-        status = profile.main([*command, *arguments, f"out={part}"])
+        status = profile.main([*command, f"out={part}"])
         if status:
             raise RuntimeError(f"the reference 'profile' ended with exit status {status}; it says why above")
         parts.append(pandas.read_parquet(part))
     return pandas.concat(parts, ignore_index=True)
 
 
-def _run(name: str, arguments: Sequence[str], out: Path) -> pandas.DataFrame:
+def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
     from benchmarks import records, run
 
-    for command in COMMANDS[name]:
-        status = run.main([*command, *arguments, f"out={out}", "display=plain"])
+    for command in commands:
+        status = run.main([*command, f"out={out}", "display=plain"])
         if status:
             raise RuntimeError(f"the run of the reference {name!r} ended with exit status {status}; it says why above")
     return records.load(out)

@@ -73,7 +73,7 @@ def runs(**values):
                     {
                         **{"task": "t", "method": "btao", "hash": identity, "seed": seed, "data": None, "optimum": 0.0},
                         **{"parameters": json.dumps(DEFAULTS | changes), "trial": trial, "heavy": heavy},
-                        **{"budget": 4 if heavy else 1, "value": value, "status": "ok", "truth": np.nan},
+                        **{"budget": 4 if heavy else 1, "value": value, "status": "ok", "truth": value},
                         **{"iterations": 4 if heavy else 1, "train_seconds": 0.0, "method_seconds": 0.0, "time": 1.0},
                     }
                 )
@@ -109,17 +109,49 @@ def test_effects_are_paired_by_seed():
     assert (row["n"], row["decades"], row["worse"]) == (1, pytest.approx(np.log10(3)), 1)
 
 
+def test_a_variant_that_ends_early_moves_its_own_effect_only():
+    end = ablation.common_end(TRIALS, "heavy_runs")
+    assert end.to_dict() == {("t", "light_per_heavy=4"): 2, ("t", "start=random"): 1}
+    four, random = effects(TRIALS, "heavy_runs", end).to_dict("records")
+    assert (four["at"], random["at"]) == (2, 1)
+    (alone,) = effects(TRIALS, "heavy_runs", 2).to_dict("records")[:1]
+    assert four == alone
+    assert ablation.common_end(TRIALS[TRIALS["hash"] != "a"], "heavy_runs").empty
+
+
+def test_ties_tell_nothing():
+    trials = runs(a=({}, [[1.0, 0.0], [2.0, 0.0]]), b=({"start": "random"}, [[3.0, 0.0], [1.0, 1e-12]]))
+    (row,) = effects(trials, "heavy_runs", 2).to_dict("records")
+    assert (row["n"], row["better"], row["equal"], row["worse"], row["value"]) == (2, 0, 2, 0, 0.0)
+    assert np.isnan([row["low"], row["high"], row["decades_low"]]).all()
+
+
+def test_measured_errors_are_compared_by_their_difference():
+    """Of which the smallest is the optimum: decades would be nine, whatever the unit."""
+    (row,) = effects(TRIALS.assign(truth=None)[TRIALS["hash"] != "c"], "heavy_runs", 2).to_dict("records")
+    assert (row["measure"], row["value"]) == ("difference", row["difference"])
+    assert (row["low"], row["high"]) == pytest.approx((-0.009, 0.9))
+    (row,) = effects(TRIALS[TRIALS["hash"] != "c"], "heavy_runs", 2).to_dict("records")
+    assert (row["measure"], row["value"]) == ("decades", row["decades"])
+
+
+def test_configurations_of_one_label_are_not_mixed():
+    both = pd.concat([TRIALS, TRIALS[TRIALS["hash"] == "b"].assign(hash="d", seed=lambda rows: rows["seed"] + 3)])
+    with pytest.raises(ValueError, match=r"'t' has runs of several .* label 'light_per_heavy=4': hashes b, d"):
+        effects(both, "heavy_runs", 2)
+
+
 def test_what_a_claim_makes_of_an_effect():
-    """Where all have come to: after one heavy run, where the variants are twice, twice and half the default."""
+    """At the end of the two: the third variant has ended before, and has no part in it."""
     figure = ablation_effect(TRIALS, "t", "light_per_heavy=4")
-    assert figure.value == pytest.approx(np.log10(2) / 3)
-    assert (figure.low, figure.high, figure.n) == (pytest.approx(-np.log10(2)), pytest.approx(np.log10(2)), 3)
+    assert figure.value == pytest.approx(0)
+    assert (figure.low, figure.high, figure.n) == (pytest.approx(-1), pytest.approx(1), 3)
     with pytest.raises(Undecided, match="no runs of untruncated on t"):
         ablation_effect(TRIALS, "t", "untruncated")
 
 
 def test_what_cannot_be_compared_says_so():
-    with pytest.raises(ValueError, match="task 't' has no result of the default"):
+    with pytest.raises(ValueError, match="task 't' has no runs of the default"):
         effects(TRIALS[TRIALS["hash"] != "a"], "heavy_runs", 1)
     with pytest.raises(ValueError, match="cost must be one of heavy_runs, heavy_equivalents, got 'time'"):
         regrets(TRIALS, "time", 1)
@@ -147,7 +179,19 @@ def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
 
 
 def test_the_first_proposal_is_the_heavy_run_after_the_start():
-    """One parameter: a start of three heavy runs, so the fourth, with as many light ones before."""
-    trials = runs(a=({}, [[4.0, 3.0, 2.0, 1.0, 0.0]] * 2)).assign(**{"config.x": 0.5, "config.of_another_task": None})
-    assert ablation.first_proposal(trials, "heavy_runs") == 4
-    assert ablation.first_proposal(trials, "heavy_equivalents") == 5.0
+    """A start of two light runs, then two heavy ones; then two light ones a heavy one."""
+    trials = runs(a=({}, [[4.0, 3.0, 2.0, 1.0, 0.0]] * 2))
+    heavy = [False, False, True, True, False, False, True, False, False, True]
+    budget = [4 if each else 1 for each in heavy]
+    trials = trials.assign(heavy=heavy * 2, budget=budget * 2, iterations=budget * 2)
+    assert ablation.first_proposal(trials, "heavy_runs") == 3
+    assert ablation.first_proposal(trials, "heavy_equivalents") == 4.0
+    with pytest.raises(ValueError, match="no run of the default has a heavy run beyond its start"):
+        ablation.first_proposal(trials[trials["trial"] < 6], "heavy_runs")
+
+
+def test_the_first_proposal_is_that_of_real_runs(tmp_path):
+    method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS)
+    task = Spec("toy", "benchmarks.objectives.toy.Toy")
+    run_experiment(Experiment(task, method, 0, Budget(heavy=4)), tmp_path, command="test")
+    assert ablation.first_proposal(load(tmp_path), "heavy_runs") == 4  # of one parameter: a start of three

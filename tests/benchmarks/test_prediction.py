@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.prediction import accuracy, best_point, fits, points_of, scores, slice_points, slices
+from benchmarks.prediction import accuracy, accuracy_scores, best_point, fits, points_of, slice_points, slices
 from btao import Categorical, Integer, Real, Space
 from btao.gp import GaussianProcess
 from btao.tam import TruncatedAdditiveModel
@@ -34,7 +34,7 @@ def run(n_light=8, heavy_at=(0, 3, 5, 7)):
 
 def test_scores_are_those_of_normal_predictions():
     mean, std, truth = [0.0, 1.0, 2.0, 3.0], [1.0, 0.5, 2.0, 1.0], [0.5, 2.0, 2.0, 1.03]
-    got = scores(mean, std, truth)
+    got = accuracy_scores(mean, std, truth)
     assert got["rmse"] == pytest.approx(math.sqrt((0.25 + 1 + 0 + 1.97**2) / 4))
     assert got["coverage"] == 0.5
     assert got["width"] == pytest.approx(3.92 * 4.5 / 4)
@@ -43,12 +43,14 @@ def test_scores_are_those_of_normal_predictions():
 
 def test_the_band_of_the_true_distribution_covers_95_percent():
     truth = np.random.default_rng(0).normal(size=20_000)
-    assert scores(np.zeros(20_000), np.ones(20_000), truth)["coverage"] == pytest.approx(0.95, abs=0.005)
+    assert accuracy_scores(np.zeros(20_000), np.ones(20_000), truth)["coverage"] == pytest.approx(0.95, abs=0.005)
 
 
 def test_rounding_is_no_certainty_and_no_point_is_no_score():
-    assert scores([1.0, 3.0], [0.0, 0.0], [1.0, 3.0])["log_score"] == pytest.approx(stats.norm(0, 2e-6).logpdf(0))
-    assert all(math.isnan(value) for value in scores([], [], []).values())
+    certain = accuracy_scores([1.0, 3.0], [0.0, 0.0], [1.0, 3.0])
+    assert certain["log_score"] == pytest.approx(stats.norm(0, 2e-6).logpdf(0))
+    assert certain["width"] == pytest.approx(3.92 * 2e-6)
+    assert all(math.isnan(value) for value in accuracy_scores([], [], []).values())
 
 
 @pytest.mark.parametrize("model", ["tam", "koh"])
@@ -91,13 +93,12 @@ def test_what_a_model_lacks_is_named():
         next(fits(run()[lambda trials: trials["heavy"]], LINE, "koh"))
 
 
-def test_accuracy_is_of_the_points_that_are_unseen():
+def test_accuracy_is_that_of_the_fits_on_the_test_design():
     points, truth = np.array([[0.2], [0.5], [0.8]]), heavy(np.array([0.4, 1.0, 1.6]))
-    table = accuracy(run(), LINE, "gp", points, truth, unseen=lambda count: np.arange(3) >= count - 1)
-    assert table["n"].tolist() == [3, 2, 1, 0]
-    assert table["rmse"].isna().tolist() == [False, False, False, True]
+    table = accuracy(run(), LINE, "gp", points, truth)
+    assert table[["heavy_runs", "n"]].to_numpy().tolist() == [[1, 3], [2, 3], [3, 3], [4, 3]]
     *_, (_, predict) = list(fits(run(), LINE, "gp"))[:3]
-    assert table["rmse"][2] == pytest.approx(abs(predict(points[2:])[0][0] - truth[2]))
+    assert table["rmse"][2] == pytest.approx(np.sqrt(np.mean((predict(points)[0] - truth) ** 2)))
 
 
 def test_configurations_become_points_whatever_their_kinds():

@@ -1,21 +1,38 @@
 """python -m benchmarks.profile: what it writes, that it repeats itself, and its mistakes; and its figures."""
 
+import dataclasses
+
 import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks import profile, profile_plots
+from benchmarks import table as tables
 from benchmarks.catalogue import TABLES
+from benchmarks.command_line import read
 from benchmarks.design import configurations
+from benchmarks.experiment import run_experiment
+from benchmarks.objectives.currin import Currin
+from benchmarks.objectives.fcn import FCN
 from benchmarks.objectives.toy import Toy
-from benchmarks.prediction import fits, scores
+from benchmarks.options import UsageError
+from benchmarks.plan import plan
+from benchmarks.prediction import accuracy_scores, fits
 from benchmarks.profile import TEST_SEED, main
 from benchmarks.records import load
-from benchmarks.run import main as run
+from benchmarks.replay import Replay
 
 COLUMNS = ["task", "data", "model", "runs", "seed", "heavy_runs", "n", "rmse", "coverage", "width", "log_score"]
 SMALL = ["task=toy", "budget.heavy=4", "points=16"]
+
+
+def runs_of(words, folder):
+    """The trials of the runs that the words ask for."""
+    (request,) = read([*words, f"out={folder / 'runs'}"])
+    for experiment in plan(request).experiments:
+        run_experiment(experiment, request.out, command="test")
+    return load(request.out)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +56,7 @@ def test_the_same_command_gives_the_same_table(table, tmp_path):
 
 
 def test_the_scores_are_those_of_the_models_on_the_recorded_runs(table, tmp_path):
-    assert run(["task=toy", "budget.heavy=4", "method=[btao,gp_bo]", "seeds=[3]", f"out={tmp_path}", "jobs=1"]) == 0
-    trials, space = load(tmp_path), Toy.space
+    trials, space = runs_of(["task=toy", "budget.heavy=4", "method=[btao,gp_bo]", "seeds=[3]"], tmp_path), Toy.space
     design = configurations(space, 16, TEST_SEED)
     points, truth = (np.array([each(c) for c in design]) for each in (space.to_unit, Toy().truth))
     for model, runs, method in [("gp", "own", "gp_bo"), ("gp", "common", "btao"), ("tam", "own", "btao")]:
@@ -49,28 +65,74 @@ def test_the_scores_are_those_of_the_models_on_the_recorded_runs(table, tmp_path
         chosen = (table["model"] == model) & (table["runs"] == runs) & (table["seed"] == 3) & (table["heavy_runs"] == 4)
         (row,) = table[chosen].to_dict("records")
         assert {name: row[name] for name in ("rmse", "coverage", "width", "log_score")} == pytest.approx(
-            scores(*predict(points), truth)
+            accuracy_scores(*predict(points), truth)
         )
 
 
 def test_without_bounds_the_truncated_model_is_that_of_kennedy_and_ohagan(tmp_path):
-    out = tmp_path / "profile.csv"
-    assert main(["task=currin", "budget.heavy=4", "points=8", "seeds=1", f"out={out}"]) == 0
+    words, out = ["task=currin", "budget.heavy=4", "seeds=[0]"], tmp_path / "profile.csv"
+    assert main([*words, "points=8", f"out={out}"]) == 0
     table = pd.read_csv(out)
-    tam, koh = (table[table["model"] == model].drop(columns="model").reset_index(drop=True) for model in ("tam", "koh"))
-    pd.testing.assert_frame_equal(tam, koh)
+    trials = runs_of([*words, "method=btao"], tmp_path)
+    design = configurations(Currin.space, 8, TEST_SEED)
+    points, truth = (np.array([each(c) for c in design]) for each in (Currin.space.to_unit, Currin().truth))
+    for count, predict in fits(trials, Currin.space, "koh"):
+        rows = table[(table["heavy_runs"] == count) & table["model"].isin(["tam", "koh"])]
+        assert len(rows) == 4
+        for name, value in accuracy_scores(*predict(points), truth).items():
+            assert rows[name].tolist() == pytest.approx([value] * 4)
 
 
-@pytest.mark.skipif(not (TABLES / "fcn-mnist-paper.parquet").exists(), reason="no recorded table")
-def test_on_a_table_what_the_run_has_not_seen_is_predicted(tmp_path):
-    out = tmp_path / "profile.csv"
-    words = ["task=fcn", "source=table", "table=fcn-mnist-paper", "budget.heavy=3", "seeds=1"]
-    assert main([*words, f"out={out}"]) == 0
-    table = pd.read_csv(out)
-    left = table.groupby("heavy_runs")["n"].agg(["min", "max"])
-    assert (left["min"] == left["max"]).all()
-    assert left["max"].diff().dropna().tolist() == [-1, -1]
-    assert table["data"].str.contains("fcn-mnist-paper").all()
+def recorded(path, n=12, diverged=()):
+    """A table of the fully connected network whose errors at the end are 0.1, 0.105, and so on."""
+    whole = tables.load(TABLES / "fcn-mnist-5000-laptop.parquet")
+    rows = whole.rows[whole.rows["configuration"] < n].copy()
+    last = ~rows.duplicated("configuration", keep="last")
+    rows["validation_error"] = rows["validation_error"].where(~last, 0.1 + rows["configuration"] / 200)
+    rows.loc[last & rows["configuration"].isin(diverged), "validation_error"] = np.nan
+    dataclasses.replace(whole, rows=rows.reset_index(drop=True)).save(path)
+    return path
+
+
+def test_of_a_table_a_fixed_part_is_held_out_of_the_runs(tmp_path):
+    path = recorded(tmp_path / "fcn-a-laptop.parquet", n=12, diverged=(3, 5))
+    reduced, numbers = profile.hold_out(path, tmp_path)
+    assert (reduced.stem, len(numbers)) == (path.stem, 5)  # half of the ten that did not diverge
+    assert not {3, 5} & set(numbers)
+    assert profile.hold_out(path, tmp_path / "again")[1] == numbers
+    assert set(tables.load(reduced).rows["configuration"]) == set(range(12)) - set(numbers)
+
+
+def test_no_more_than_needed_is_held_out_of_a_large_table(tmp_path):
+    path = recorded(tmp_path / "fcn-a-laptop.parquet", n=128)
+    assert len(profile.hold_out(path, tmp_path)[1]) == 32
+    path = recorded(tmp_path / "fcn-a-laptop.parquet", n=100)
+    assert len(profile.hold_out(path, tmp_path)[1]) == 30
+
+
+def test_a_table_with_next_to_nothing_in_it_is_refused(tmp_path):
+    path = recorded(tmp_path / "fcn-a-laptop.parquet", n=3)
+    with pytest.raises(UsageError, match="3 configurations with a heavy result are too few to hold some out"):
+        profile.hold_out(path, tmp_path)
+
+
+def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
+    path = recorded(tmp_path / "fcn-a-laptop.parquet", n=60)
+    words = ["task=fcn", "source=table", f"table={path}", "budget.heavy=3", "seeds=1"]
+    assert main([*words, f"out={tmp_path / 'profile.csv'}"]) == 0
+    table = pd.read_csv(tmp_path / "profile.csv")
+    assert table.groupby("model")["heavy_runs"].unique().map(list).tolist() == [[1, 2, 3]] * 3
+    assert set(table["n"]) == {30}
+    assert set(table["data"].str.contains("fcn-a-laptop")) == {True}
+    # The runs are those on the table without the configurations held out, the truth that of these.
+    reduced, numbers = profile.hold_out(path, tmp_path)
+    words[2] = f"table={reduced}"
+    *_, (_, predict) = fits(runs_of([*words, "method=btao"], tmp_path), FCN.space, "gp")
+    replay = Replay(path)
+    points = replay.points[[replay.numbers.index(number) for number in numbers]]
+    truth = [replay.read(replay.numbers.index(number), replay.heavy, 0).value for number in numbers]
+    row = table[(table["model"] == "gp") & (table["runs"] == "common")].iloc[-1]
+    assert row["rmse"] == pytest.approx(accuracy_scores(*predict(points), truth)["rmse"])
 
 
 @pytest.mark.parametrize(
@@ -106,10 +168,19 @@ def test_the_accuracy_is_drawn_with_its_numbers(table, tmp_path):
     assert set(drawn["heavy_runs"]) == {3, 4}
     mine = table[(table["runs"] == "own") & (table["model"] == "gp") & (table["heavy_runs"] == 4)]["rmse"]
     row = drawn[(drawn["model"] == "gp") & (drawn["heavy_runs"] == 4) & (drawn["measure"] == "rmse")].iloc[0]
-    assert (row["median"], row["seeds"]) == (pytest.approx(mine.median()), 2)
-    assert [axes.get_title() for axes in figure.axes][:2] == ["RMSE", "coverage of the 95% band"]
+    assert (row["value"], row["statistic"], row["seeds"]) == (pytest.approx(mine.median()), "median", 2)
+    assert [axes.get_title() for axes in figure.axes][:2] == ["RMSE", "coverage of the 95% band (mean)"]
     with pytest.raises(ValueError, match="no scores of runs='others'"):
         profile_plots.accuracy_figure(table, "others")
+
+
+def test_a_coverage_is_a_mean_and_lost_seeds_are_counted():
+    scores = {"rmse": [1.0, 2.0, 9.0, 3.0], "coverage": [1.0, 1.0, 0.9, 0.1], "log_score": [1.0, -20.0, -1e6, -21.0]}
+    table = pd.DataFrame({"task": "t", "runs": "own", "model": "gp", "heavy_runs": 4, "seed": range(4)} | scores)
+    drawn = profile_plots.over_seeds(table, ["rmse", "coverage", "log_score", "lost"]).set_index("measure")
+    assert drawn["value"].to_dict() == pytest.approx({"rmse": 2.5, "coverage": 0.75, "log_score": -20.5, "lost": 0.5})
+    assert drawn["statistic"].tolist() == ["median", "mean", "median", "mean"]
+    assert (drawn.loc["coverage", "q25"], drawn.loc["coverage", "q75"]) == (pytest.approx(0.7), 1.0)
 
 
 def test_slices_and_maps_are_drawn(tmp_path):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from benchmarks import reference
+from benchmarks import ablation, reference
 from benchmarks.command_line import read
 
 
@@ -30,10 +30,16 @@ def test_the_digest_is_of_all_but_seconds():
 
 @pytest.mark.parametrize("name", ["toy", "synthetic", "fcn", "ablation"])
 def test_every_command_can_be_read_at_both_sizes(name):
-    command = reference.COMMANDS[name][-1]
-    small = [*command, *reference.SMALL[name], "seeds=2"]
-    assert {request.seeds for request in read(small)} == {(0, 1)}
-    assert len(read(command)) == len(read(small))
+    assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
+    small = [request for command in reference.commands(name, small=True) for request in read(command)]
+    assert {request.seeds for request in small} == {(0, 1)}
+
+
+def test_an_ablation_is_tried_on_a_few_variants_of_one_task():
+    small = [request for command in reference.commands("ablation", small=True) for request in read(command)]
+    assert [request.task["name"] for request in small] == ["currin"] * 4
+    labels = [ablation.label(request.methods["btao"]) for request in small]
+    assert labels == ["default", "light_per_heavy=4", "start=random", "truncated"]
 
 
 def test_the_scale_at_which_notebooks_are_tried_is_smoke(monkeypatch):
@@ -52,7 +58,9 @@ def test_what_is_there_is_committed_or_can_be_made_now(tmp_path, monkeypatch):
     monkeypatch.setenv("BTAO_SCALE", "smoke")
     assert reference.there("synthetic") and not reference.there("svm")
     (tmp_path / "svm-mnist-5000-laptop.parquet").touch()
-    assert reference.there("svm")
+    assert reference.there("svm") and not reference.there("profile")
+    (tmp_path / "fcn-mnist-5000-laptop.parquet").touch()
+    assert reference.there("profile")
 
 
 @pytest.mark.parametrize("number", range(len(reference.PROFILE)))
