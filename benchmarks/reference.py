@@ -68,13 +68,15 @@ def load(name: str) -> pandas.DataFrame:
     ValueError
         If there is no such result, or BTAO_SCALE is another.
     FileNotFoundError
-        If it was not committed.
+        If it was not committed or, to be made now, lacks the recorded table that it needs.
     RuntimeError
         If a run made now fails.
     """
     import pandas
 
     if _is_small(name):
+        if not there(name):
+            raise FileNotFoundError(f"the recorded table that {name} replays is missing in {TABLES}")
         with tempfile.TemporaryDirectory() as out:
             return _make(name, commands(name, small=True), Path(out))
     path = FOLDER / f"{name}.parquet"

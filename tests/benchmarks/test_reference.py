@@ -57,6 +57,8 @@ def test_what_is_there_is_committed_or_can_be_made_now(tmp_path, monkeypatch):
     assert reference.there("toy") and not reference.there("svm")
     monkeypatch.setenv("BTAO_SCALE", "smoke")
     assert reference.there("synthetic") and not reference.there("svm")
+    with pytest.raises(FileNotFoundError, match="the recorded table that svm replays is missing in"):
+        reference.load("svm")
     (tmp_path / "svm-mnist-5000-laptop.parquet").touch()
     assert reference.there("svm") and not reference.there("profile")
     (tmp_path / "fcn-mnist-5000-laptop.parquet").touch()
