@@ -35,12 +35,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import analysis
 from benchmarks.catalogue import document
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import interval
 from benchmarks.options import text
-from benchmarks.scores import REGRET_FLOOR
+from benchmarks.scores import REGRET_FLOOR, scores
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -294,10 +293,5 @@ def _states(trials: DataFrame, cost: str) -> DataFrame:
 
 def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
     """As `regrets`."""
-    import pandas as pd
-
-    rows = []
-    for (task, name, seed), run in states.groupby(["task", "label", "seed"], sort=False):
-        regret = analysis.hold(run[cost].to_numpy(float), run["regret"].to_numpy(), np.array([float(at)]))
-        rows.append({"task": task, "label": name, "seed": seed, "regret": float(regret[0])})
-    return pd.DataFrame(rows)
+    table = scores(states, "regret", against=cost, at=at).rename(columns={"score": "regret"})
+    return table[["task", "label", "seed", "regret"]].replace({"regret": np.inf}, np.nan)

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks import ablation, curves, targets
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import bootstrap, interval, wilson
-from benchmarks.scores import scores
+from benchmarks.scores import common_cost, scores
 from benchmarks.table import Table
 
 if TYPE_CHECKING:
@@ -122,8 +122,9 @@ def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heav
     In decades where the truth is known, else as the difference of errors; above 0 the default is better.
     """
     trials = frame[(frame["task"] == task) & (frame["method"] == ablation.METHOD)]
-    if trials.empty or variant not in set(ablation.labels(trials)):
+    if trials.empty or variant not in set(labels := ablation.labels(trials)):
         raise Undecided(f"no runs of {variant} on {task}")
+    trials = trials[labels.isin([variant, ablation.DEFAULT])]
     row = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
     if row["equal"] == row["n"]:
         raise Undecided(f"all {row['n']} pairs of runs end alike" if row["n"] else f"no run of {variant} has a pair")
@@ -183,8 +184,7 @@ def runs_of(frame: DataFrame, task: str, methods: Sequence[str]) -> DataFrame:
 def _after_equal_seconds(frame: DataFrame, task: str, methods: Sequence[str]) -> dict[str, np.ndarray]:
     """The best values of the runs of each method, after the seconds of training that the shortest run took."""
     states = incumbents(runs_of(frame, task, methods))
-    end = states.groupby(["method", "seed"])["train_seconds"].max().min()
-    table = scores(states, "value", against="train_seconds", at=end)
+    table = scores(states, "value", against="train_seconds", at=common_cost(states, "train_seconds"))
     return {method: _found(table, method) for method in methods}
 
 

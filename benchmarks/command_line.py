@@ -59,6 +59,47 @@ class Request:
     display: str
 
 
+def own_options(
+    arguments: Sequence[str], own: Mapping[str, str], without: Container[str], what: str
+) -> tuple[dict[str, str], list[str]]:
+    """The options of a command that reads all others as `benchmarks.run` does.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    own : mapping
+        Its own options with their defaults.
+    without : container of str
+        Options of `benchmarks.run` that it has no use for; those below them, such as methods.btao, too.
+    what : str
+        What it makes, for the message about these.
+
+    Returns
+    -------
+    own : dict
+        With the values that are given.
+    rest : list of str
+        The arguments for `read`.
+
+    Raises
+    ------
+    UsageError
+        If there is a flag, or an option of no effect.
+    """
+    given, rest = dict(own), []
+    for argument in arguments:
+        name, _, value = argument.lstrip("+").partition("=")
+        if argument.startswith("-"):
+            raise UsageError(unknown("flag", argument, ["-h", "--help"]))
+        if name in given:
+            given[name] = value
+        elif name.partition(".")[0] in without:
+            raise UsageError(f"{argument!r} has no effect on {what}; --help lists the options")
+        else:
+            rest.append(argument)
+    return given, rest
+
+
 def read(arguments: Sequence[str]) -> list[Request]:
     """The requests that the arguments make: one, or with `-m` one for every job of the sweep.
 

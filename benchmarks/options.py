@@ -64,6 +64,11 @@ def count(option: str, value: object, required: bool = False) -> int | None:
     return value
 
 
+def number(value: str) -> int | str:
+    """An integer that is written in digits; any other text as it is, for `count` to refuse."""
+    return int(value) if value.isdecimal() else value
+
+
 def flag(option: str, value: object) -> bool:
     """True or False; UsageError otherwise."""
     if not isinstance(value, bool):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks import options
-from benchmarks.command_line import Request, read
+from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
 
 if TYPE_CHECKING:
@@ -86,21 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
     """Where to write, the size of the test design, and the words for `benchmarks.command_line.read`."""
-    own, rest = {"out": "profile.parquet", "points": "512"}, []
-    for argument in arguments:
-        name, _, value = argument.lstrip("+").partition("=")
-        if argument.startswith("-"):
-            raise UsageError(options.unknown("flag", argument, ["-h", "--help"]))
-        if name in own:
-            own[name] = value
-        elif name.partition(".")[0] in RUN_ONLY:
-            raise UsageError(f"{argument!r} has no effect on a profile; --help lists the options")
-        else:
-            rest.append(argument)
+    own, rest = own_options(arguments, {"out": "profile.parquet", "points": "512"}, RUN_ONLY, "a profile")
     out = Path(own["out"]).expanduser()
     if out.suffix not in (".parquet", ".csv"):
         raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
-    points = options.count("points", int(own["points"]) if own["points"].isdecimal() else own["points"], required=True)
+    points = options.count("points", options.number(own["points"]), required=True)
     return out, points, rest
 
 
@@ -148,11 +138,6 @@ def profile(words: Sequence[str], points: int, folder: Path) -> DataFrame:
                 parts.append(tables[model].assign(**head))
     columns = ["task", "data", "model", "runs", "seed", "heavy_runs", "n", "rmse", "coverage", "width", "log_score"]
     return pd.concat(parts, ignore_index=True)[columns].astype({"data": "str"})
-
-
-def _request(words: Sequence[str], *more: str) -> Request:
-    (request,) = read([*words, *more] if more else [*words, "method=btao"])
-    return request
 
 
 def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:

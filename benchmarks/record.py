@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from baselines.interpreter import run_module
 from benchmarks import options, table
-from benchmarks.command_line import Request, read
+from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
 
 if TYPE_CHECKING:
@@ -85,21 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read(arguments: Sequence[str]) -> tuple[Request, int]:
     """The request for the task, and n."""
-    own, rest = {"n": 512, "seed": 0}, []
-    for argument in arguments:
-        name, _, value = argument.lstrip("+").partition("=")
-        if argument.startswith("-"):
-            raise UsageError(options.unknown("flag", argument, ["-h", "--help"]))
-        if name in own:
-            own[name] = int(value) if re.fullmatch(r"\d+", value) else value
-        elif name.partition(".")[0] in RUN_ONLY:
-            raise UsageError(f"{argument!r} has no effect on a table; --help lists the options")
-        else:
-            rest.append(argument)
-    n = options.count("n", own["n"], required=True)
+    own, rest = own_options(arguments, {"n": "512", "seed": "0"}, RUN_ONLY, "a table")
+    n = options.count("n", options.number(own["n"]), required=True)
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append("out=results/tables")
-    (request,) = read([*rest, f"seeds=[{own['seed']}]", "method=random_search"])
+    (request,) = read([*rest, f"seeds=[{options.number(own['seed'])}]", "method=random_search"])
     return request, -(-n // PART) * PART
 
 

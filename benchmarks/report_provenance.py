@@ -86,10 +86,10 @@ def _machines(made: Sequence[dict[str, Any]]) -> Table:
 
 def _digests(settings: Sequence[Setting], out: Path) -> Table:
     """A checksum of the checksums of each setting and of all."""
-    rows = []
-    for setting in settings:
-        rows.append((setting.name, len(setting.done), len(setting.results), _sha256(checksums([setting], out))))
-    total = ("all", sum(row[1] for row in rows), sum(row[2] for row in rows), _sha256(checksums(settings, out)))
+    rows, listings = [], [checksums([setting], out) for setting in settings]
+    for setting, listing in zip(settings, listings, strict=True):
+        rows.append((setting.name, len(setting.done), len(setting.results), _sha256(listing)))
+    total = ("all", sum(row[1] for row in rows), sum(row[2] for row in rows), _sha256("".join(listings)))
     cells = tuple(tuple(map(str, row)) for row in (*rows, total))
     head = ("setting", "runs", "trials", "SHA-256 of the list of the checksums of its files")
     return Table("Records that were drawn", head, cells, "lrrl")

@@ -46,9 +46,9 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
 
 
 def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Table:
-    from benchmarks.scores import scores
+    from benchmarks.scores import common_cost, scores
 
-    common = states.groupby(["label", "seed"])[AXIS].last().min()
+    common = common_cost(states, AXIS)
     reached = scores(states, against=AXIS, at=common).groupby("label")["score"].agg(["count", "median"])
     rows = tuple(
         (label, str(reached.loc[label, "count"]), or_infinity(reached.loc[label, "median"], 6)) for label in labels

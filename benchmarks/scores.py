@@ -89,6 +89,11 @@ def scores(
     return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"]).assign(normalised=False)
 
 
+def common_cost(states: DataFrame, against: str) -> float:
+    """The most of a cost that all runs have spent: where `scores` compares them as they are."""
+    return states.groupby([*IDENTITY, "seed"], dropna=False)[against].last().min()
+
+
 def normalised(states: DataFrame) -> DataFrame:
     """The normalised score of every run at its end.
 

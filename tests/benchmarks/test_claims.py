@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 import pytest
 
+import support
 from benchmarks import ablation, claim_checks, claims, reference
 from benchmarks.catalogue import choices
 from benchmarks.claim_checks import Figure, Undecided
@@ -25,17 +26,15 @@ ENTRY = {
 }
 
 
-def runs(values, **columns):
-    """Heavy runs of a second each; `values` are by method, one list of trials a seed."""
-    rows = []
-    for method, seeds in values.items():
-        for seed, trials in enumerate(seeds):
-            for trial, value in enumerate(trials):
-                seconds = {"train_seconds": 1.0, "method_seconds": 0.0, "time": trial + 1.0}
-                head = {"task": "t", "method": method, "hash": f"h{method}", "seed": seed, "data": None, "optimum": 0.0}
-                row = {"trial": trial, "heavy": True, "budget": 5, "value": value, "status": "ok", "iterations": 5}
-                rows.append(head | row | seconds | {"truth": math.nan} | columns)
-    return pandas.DataFrame(rows)
+def runs(values):
+    """Heavy runs; `values` are by method, one list of trials a seed."""
+    return support.frame(
+        *(
+            support.run("H" * len(trials), trials, task="t", method=method, seed=seed, hash=f"h{method}")
+            for method, seeds in values.items()
+            for seed, trials in enumerate(seeds)
+        )
+    )
 
 
 def test_a_speed_up_is_the_ratio_of_costs_to_what_the_other_has_half_way():
