@@ -28,6 +28,12 @@ AXIS_LABELS = {
     "train_seconds": "seconds of training",
     "time": "seconds, training and method",
 }
+VALUE_LABELS = {
+    ("value", "regret"): "simple regret",
+    ("value", "value"): "best value so far (minimised)",
+    ("recommended", "regret"): "simple regret of what is recommended",
+    ("recommended", "value"): "value of what is recommended (minimised)",
+}
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")
 FAINT = 0.35
@@ -70,6 +76,7 @@ def curves_figure(
     *,
     measure: str | None = None,
     statistic: str = "mean",
+    by: str = "value",
     path: str | Path | None = None,
 ) -> Figure:
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
@@ -89,6 +96,8 @@ def curves_figure(
         None shows the regret where the optimum is known, else the value.
     statistic : {"mean", "median", "iqm"}
         What is drawn, with its 95% bootstrap interval over seeds.
+    by : {"value", "recommended"}
+        Whether the curves are those of the incumbent or of what the method itself would recommend; see `incumbents`.
     path : path, optional
         Where to write the PNG, with a PDF and the drawn numbers as .csv beside it.
 
@@ -100,7 +109,7 @@ def curves_figure(
     """
     path = path and png_path(path)
     axes = [against] if isinstance(against, str) else against
-    figure, table = _curves_figure(frame, axes, statistic, measure)
+    figure, table = _curves_figure(frame, axes, statistic, measure, by)
     if path:
         save(figure, table, path)
     return figure
@@ -140,14 +149,14 @@ def regret_figure(
 
 
 def _curves_figure(
-    frame: DataFrame, axes: Sequence[str], statistic: str, measure: str | None = None
+    frame: DataFrame, axes: Sequence[str], statistic: str, measure: str | None = None, by: str = "value"
 ) -> tuple[Figure, DataFrame]:
     """The figure of `curves_figure`, and the table of the numbers in it."""
     import matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
-    curves = incumbents(frame)
+    curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
     known = frame.groupby("task")["optimum"].first().notna()
@@ -156,7 +165,7 @@ def _curves_figure(
         shown = measure or ("regret" if known[task] else "value")
         table = analysis.aggregate(states, against, shown, statistic=statistic)
         table.insert(table.columns.get_loc(against), "against", against)
-        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown))
+        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
 
     styles = method_styles(curves["method"])
     columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
@@ -179,8 +188,9 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
     from matplotlib.ticker import MaxNLocator
     from matplotlib.transforms import ScaledTranslation
 
-    against, statistic, measure = (table[name].iloc[0] for name in ("against", "statistic", "measure"))
+    against, statistic, measure, by = (table[name].iloc[0] for name in ("against", "statistic", "measure", "by"))
     regret = measure == "regret"
+    what = VALUE_LABELS[by, measure]
     band = min(0.15, 0.8 / table["label"].nunique())  # many bands one over the other must not hide the lines
     place = itertools.count()
     for method in styles:
@@ -193,14 +203,14 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
     axes.set_xlabel(AXIS_LABELS[against])
     if against == "heavy_runs":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel("simple regret" if regret else "best value so far (minimised)")
+    axes.set_ylabel(what)
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
     elif regret:
         axes.set_yscale("log")
         if (table[[statistic, "low"]] < REGRET_FLOOR).any(axis=None):
-            axes.set_ylabel(f"simple regret (smaller than ${REGRET_FLOOR_TEXT}$: drawn there)")
+            axes.set_ylabel(f"{what} (smaller than ${REGRET_FLOOR_TEXT}$: drawn there)")
             axes.set_ylim(bottom=REGRET_FLOOR / 2, top=max(axes.get_ylim()[1], 10 * REGRET_FLOOR))
     elif 0 < WIDE * table[statistic].min() < table[statistic].max():
         axes.set_yscale("log")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks import options
+from benchmarks.arithmetic import portably
 from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
 
@@ -46,15 +47,15 @@ options (with their defaults)
   out=profile.parquet         the file to write, .parquet or .csv
   seeds=10                    10: the seeds 0 to 9; [3,7]: these two
   points=512                  of the test design; none with a table
-  scale=laptop  budget.heavy=  source=live  table=  task.parameters.NAME=VALUE  threads=1
+  scale=laptop  budget.heavy=  source=live  table=  task.parameters.NAME=VALUE
                               as `python -m benchmarks.run --help` says
   -h, --help                  this text
 
-The same command gives the same file.
+The same command gives the same file (one thread computes it).
 """
 HELD_OUT, LEAST_HELD_OUT = 4, 30  # of a table's configurations: one in so many, and how many if that is fewer
 # Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "engine", "jobs", "display", "shared_init", "data", "data_dir")
+RUN_ONLY = ("method", "methods", "engine", "jobs", "threads", "display", "shared_init", "data", "data_dir")
 TEST_SEED = 2**31  # of the test design; none that runs usually have
 # A method and the changes of it that give each model its own runs.
 OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}
@@ -68,8 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         out, points, words = _read(arguments)
+        _request(words)  # what is wrong with the words is said before a process is started
         with tempfile.TemporaryDirectory() as folder:
-            table = profile(words, points, Path(folder))
+            table = portably(profile, words, points, Path(folder))
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 AXIS, UNIT = "heavy_equivalents", "heavy runs’ worth of iterations"  # the only cost that no machine decides
+RECOMMENDED_AXES = ("heavy_runs", "heavy_equivalents")
 SHARES = {0.5: "half-way", 1.0: "end"}
 FIRST = "btao"  # whose speed-ups are shown, where it is there
 WORDS = (
@@ -42,7 +43,7 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
     yield _costs(setting, states, first, list(labels))
     if len(labels) > 1:
         yield from _speed_ups(setting, states, first, list(labels), folder)
-    yield _recommended(setting, states, list(labels))
+    yield from _recommended(setting, states, list(labels), folder)
 
 
 def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Table:
@@ -117,16 +118,20 @@ def _speed_ups(
     )
 
 
-def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Block:
-    """What the methods recommend at the end, beside their incumbents; one sentence where that is the same."""
+def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], folder: Path) -> Iterator[Block]:
+    """What the methods recommend, after every trial and at the end; one sentence where that is their incumbents."""
     from benchmarks.incumbents import incumbents
+    from benchmarks.plots import curves_figure
     from benchmarks.scores import scores
 
     named = incumbents(setting.results, by="recommended").assign(label=states["label"])
     judged_by = ["value", "regret"]
     both = [each[judged_by].fillna(float("inf")) for each in (states, named)]
     if both[0].equals(both[1]):
-        return Paragraph("What a method would recommend is its incumbent, after every trial of every run.")
+        yield Paragraph("What a method would recommend is its incumbent, after every trial of every run.")
+        return
+    path = folder / f"{setting.anchor}-recommended.png"
+    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", path=path)
     apart = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
     ends = [scores(each).query("score < inf").groupby("label")["score"] for each in (states, named)]
     statistics = [end.agg(name) for name in ("mean", "median") for end in ends]
@@ -138,7 +143,12 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str]) -> 
     for name in ("mean", "median"):
         head += [f"{name} {_measure(states)} of {what}" for what in ("the incumbent", "what is recommended")]
     caption = f"What methods recommend at the end, beside their incumbents: {setting.name}"
-    return Table(caption, tuple(head), tuple(rows), "l" + "r" * (len(head) - 1))
+    yield Table(caption, tuple(head), tuple(rows), "l" + "r" * (len(head) - 1))
+    words = f"mean {_measure(states)} of what each method would recommend"
+    ends = ", ".join(f"{label} {number(statistics[1].get(label, float('nan')), 3)}" for label in labels)
+    alt = f"Step curves on {setting.name}, one a method: {words}. Means at the end: {ends}."
+    caption = f"{setting.name}: {words} after each trial. The numbers are in {path.stem}.csv."
+    yield Figure(path.name, path.read_bytes(), alt, caption)
 
 
 def _measure(states: DataFrame) -> str:

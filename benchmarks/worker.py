@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from baselines.protocol import Trial
+from benchmarks.arithmetic import environment, variables
 from benchmarks.budget import Budget, Spent
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.reason import reason
@@ -27,14 +28,6 @@ from benchmarks.records import ERROR, Row, RunLocked
 
 OUTPUT = "output.txt"  # in the folder of a run: what libraries printed while it ran, if anything
 INTERVAL = 0.05  # seconds between two messages of progress
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "TF_NUM_INTRAOP_THREADS",
-)
 OTHER_VARIABLES = {
     "TF_NUM_INTEROP_THREADS": "1",
     # The parent has found the data, or fetched it, and has said so where it is a stand-in.
@@ -115,8 +108,7 @@ class Worker:
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
-        variables = dict.fromkeys(THREAD_VARIABLES, str(threads)) | OTHER_VARIABLES
-        with STARTING, _environment(variables), interrupts_blocked():
+        with STARTING, environment(variables(threads) | OTHER_VARIABLES), interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
@@ -154,20 +146,6 @@ class Worker:
         self._process.kill()
         self._process.join()
         self.connection.close()
-
-
-@contextlib.contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextlib.contextmanager

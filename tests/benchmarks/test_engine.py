@@ -15,12 +15,13 @@ import pytest
 
 from baselines.protocol import Trial
 from benchmarks import engine, killed
+from benchmarks.arithmetic import THREADS
 from benchmarks.budget import Budget, Spent
 from benchmarks.engine import _mark_failed, longest, run_all
 from benchmarks.experiment import Experiment
 from benchmarks.records import ERROR, Row, RunLocked, TrialLog, read_run, write_run
 from benchmarks.spec import Spec
-from benchmarks.worker import OUTPUT, THREAD_VARIABLES, Progress, Reporter, TrainingProgress, spent_share
+from benchmarks.worker import OUTPUT, Progress, Reporter, TrainingProgress, spent_share
 from support import Log, rows
 
 TASK = '''
@@ -230,11 +231,11 @@ def test_a_locked_run_is_looked_at_again_when_the_others_are_over(tmp_path, jobs
 def test_threads_are_set_before_the_worker_starts_and_not_here(tmp_path, tasks, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    before = {name: os.environ.get(name) for name in THREADS}
     experiments = [experiment(0, "fragile_task.Threads", 1, threads) for threads in (1, 2)]
     assert run_all(experiments, tmp_path, jobs=1, command="test", observer=Log()) == []
     assert [rows(each.folder(tmp_path))[0]["value"] for each in experiments] == [1.0, 2.0]
-    assert {name: os.environ.get(name) for name in THREAD_VARIABLES} == before
+    assert {name: os.environ.get(name) for name in THREADS} == before
 
 
 def test_skipped_experiments_are_not_started(tmp_path):

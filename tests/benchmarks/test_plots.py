@@ -230,3 +230,15 @@ def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known()
     assert axes.get_ylabel() == "best value so far (minimised)"
     with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
         plots.curves_figure(trials, measure="score")
+
+
+def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
+    trials = frame(run([4.0, 1.0, 2.0]), run([3.0, 5.0, 1.0], seed=1))
+    trials["recommended"] = pd.array([0, 0, 1, None, None, None], "Int64")
+    (axes,) = plots.curves_figure(trials, measure="value", by="recommended").axes
+    assert axes.get_ylabel() == "value of what is recommended (minimised)"
+    assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.5, 3.5, 1.0])
+    (axes,) = plots.curves_figure(trials, by="recommended").axes
+    assert axes.get_ylabel() == "simple regret of what is recommended"
+    with pytest.raises(ValueError, match="by must be one of value, recommended, got 'best'"):
+        plots.curves_figure(trials, by="best")

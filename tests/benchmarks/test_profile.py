@@ -145,11 +145,12 @@ def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
         (["task=tyo"], "unknown task 'tyo': did you mean 'toy'?"),
         ([], "no task is chosen"),
         (["task=svm", "data=auto"], "'data=auto' has no effect on a profile"),
+        (["task=toy", "threads=2"], "'threads=2' has no effect on a profile"),
     ],
 )
 def test_mistakes_end_in_one_line_before_any_work(words, message, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(profile, "profile", lambda words, *_: profile._request(words))
+    monkeypatch.delattr(profile, "portably")
     assert main(words) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}")

@@ -11,6 +11,7 @@ import shutil
 
 import matplotlib.figure
 import numpy as np
+import pandas as pd
 import pytest
 
 from baselines.gp_bo import GPBO
@@ -278,19 +279,23 @@ def test_what_targets_cost_and_who_is_faster(recorded, written):
 def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):
     """A run of Park that always recommends its first trial."""
     shutil.rmtree(out / "currin")
-    monkeypatch.setattr(comparison_plots, "save", unrendered)
+    for module in (comparison_plots, plots):
+        monkeypatch.setattr(module, "save", unrendered)
     (path,) = out.glob("park/gp_bo-*/seed-0/trials.jsonl")
     rows = [json.loads(line) | {"recommended": 0} for line in path.read_text().splitlines()]
     rows[0] |= {"value": rows[1]["value"] + 1, "truth": rows[1]["truth"] + 1}
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (park,) = read(out)
-    *_, found = [block for block in report_targets.targets(park, out / "report") if isinstance(block, Table)]
+    *_, found, figure = report_targets.targets(park, out / "report")
     ends = {(row["seed"], row["method"]): row["regret"] for row in last_of(park.results)}
     ends_first = rows[0]["truth"] - park.results["optimum"].iloc[0]
     kept = [ends[seed, "gp_bo"] for seed in (0, 1)]
     means = np.mean(kept), np.mean([ends_first, kept[1]])
     assert found.rows[0] == ("gp_bo", "1", "1", *(f"{mean:.6g}" for mean in (*means, *means)))
     assert found.rows[1][1:3] == ("0", "0") and found.rows[1][3] == found.rows[1][4]
+    drawn = pd.read_csv((out / "report" / figure.name).with_suffix(".csv"))
+    recommended = drawn[(drawn["label"] == "gp_bo") & (drawn["against"] == "heavy_runs") & (drawn["cost"] == 3)]
+    assert recommended["mean"].item() == pytest.approx(means[1]) and set(drawn["by"]) == {"recommended"}
 
 
 def test_speed_ups_are_those_of_btao_where_it_is_there(recorded, tmp_path, monkeypatch):
