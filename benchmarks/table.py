@@ -211,7 +211,7 @@ class Table:
                 yield f"{where}: consumed must be the iteration"
 
 
-def load(path: Path) -> Table:
+def load(path: str | Path) -> Table:
     """Read a table; `Table.check` tells whether it can be replayed.
 
     Raises
@@ -224,6 +224,7 @@ def load(path: Path) -> Table:
     import pyarrow
     from pyarrow import parquet
 
+    path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no table {path}")
     try:

@@ -37,7 +37,7 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path):
     path = tmp_path / "new" / "t.parquet"
     saved = tables.Table("t", HEAD, rows())
     saved.save(path)
-    loaded = tables.load(path)
+    loaded = tables.load(str(path))
     assert loaded.head == HEAD
     pandas.testing.assert_frame_equal(loaded.rows, saved.rows, check_exact=True)
     assert loaded.sha256 == saved.sha256
