@@ -30,7 +30,7 @@ def figure_table(table: Table) -> Figure:
     light, heavy = curves.levels(table)
     panels = [_errors, _improvement, _levels, _ranks] if table.head.every_iteration else [_errors, _levels, _ranks]
     with matplotlib.rc_context(RC):
-        figure = Figure(figsize=(3.3 * len(panels), 3.1), layout="constrained")
+        figure = Figure(figsize=(3.4 * len(panels), 3.5), layout="constrained")
         for axes, draw in zip(figure.subplots(1, len(panels)), panels, strict=True):
             draw(axes, table, light, heavy)
         n = table.rows["configuration"].nunique()
@@ -56,7 +56,7 @@ def _errors(axes: Axes, table: Table, light, heavy) -> None:
     _iterations(axes, table)
     plain_numbers(axes.yaxis)
     axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")
-    axes.legend(frameon=False, loc="upper right")
+    _legend(axes)
 
 
 def _improvement(axes: Axes, table: Table, light, heavy) -> None:
@@ -68,7 +68,7 @@ def _improvement(axes: Axes, table: Table, light, heavy) -> None:
     axes.plot([0.2, 0.2, 0], [0, 0.9, 0.9], color=BOUND, linestyle=":", label="90% in 20% of the time")
     axes.set(xlabel="share of a heavy run's time", ylabel="share of its improvement", title="improvement on guessing")
     axes.set(xlim=(0, 1), ylim=(0, 1.02))
-    axes.legend(frameon=False, loc="lower right")
+    _legend(axes)
 
 
 def _levels(axes: Axes, table: Table, light, heavy) -> None:
@@ -79,7 +79,7 @@ def _levels(axes: Axes, table: Table, light, heavy) -> None:
     axes.set(xscale="log", yscale="log", xlabel="light error", ylabel="heavy error", title="the two levels")
     for axis in (axes.xaxis, axes.yaxis):
         plain_numbers(axis)
-    axes.legend(frameon=False, loc="upper left")
+    _legend(axes)
 
 
 def _ranks(axes: Axes, table: Table, light, heavy) -> None:
@@ -89,7 +89,14 @@ def _ranks(axes: Axes, table: Table, light, heavy) -> None:
     _iterations(axes, table)
     axes.set(ylabel="rank correlation", title="with the errors at the end")
     axes.set_ylim(min(0.5, correlations.min() - 0.02), 1.02)
-    axes.legend(frameon=False, loc="lower right")
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Below the panel: curves may be anywhere in it."""
+    axes.legend(
+        frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, columnspacing=1.2, handlelength=1.6
+    )
 
 
 def _iterations(axes: Axes, table: Table) -> None:
