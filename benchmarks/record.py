@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from baselines.interpreter import run_module
 from benchmarks import options, table
+from benchmarks.catalogue import document
 from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
 
@@ -276,8 +277,8 @@ def plan(request: Request, n: int) -> Recording:
 def table_name(request: Request, data: DataSource) -> str:
     """<task>-<data>-<scale>; the data with their number of training images where that is not the scale's."""
     name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
-    scales = request.task["scales"][request.scale].get("parameters", {})
-    own = scales.get("n_train", request.task["parameters"]["n_train"])
+    task = document("task", request.task["name"])
+    own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
     asked = request.task["parameters"]["n_train"]
     number = f"-n{asked}" if asked != own else ""
     return f"{request.task['name']}-{name}{number}-{request.scale}"

