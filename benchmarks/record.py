@@ -8,7 +8,6 @@ import fcntl
 import re
 import shlex
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,6 @@ from benchmarks.options import UsageError
 if TYPE_CHECKING:
     from benchmarks.experiment import Experiment
     from benchmarks.objectives.protocol import DataSource, Objective
-    from benchmarks.records import Row
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
@@ -126,7 +124,6 @@ class Recording:
         from benchmarks.summary import finished
         from benchmarks.worker import Progress
 
-        self._drop_parts_of_configurations()
         recorded = self.recorded()
         done = finished(self.parts, self.logs)
         for index in range(len(self.parts)):
@@ -137,20 +134,6 @@ class Recording:
         with open_display(self.request.display, self.parts, done, jobs=jobs, title=title) as display:
             failures = run_all(self.parts, self.logs, jobs=jobs, command=command, observer=display, skip=done)
         return [failure.reason for failure in failures if not failure.locked]
-
-    def _drop_parts_of_configurations(self) -> None:
-        """Let a configuration whose machines were not all trained begin anew.
-
-        The clock of a later machine would have that of the light one in it, which is trained again.
-        """
-        from benchmarks.records import RunLocked, TrialLog
-
-        for folder in [part.folder(self.logs) for part in self.parts if self.budgets]:
-            with contextlib.suppress(RunLocked), warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that a torn line goes: so does its configuration
-                if folder.exists():
-                    with TrialLog(folder) as log:
-                        log.cut(log.n_rows // len(self.budgets) * len(self.budgets))
 
     def recorded(self) -> set[int]:
         """The configurations in the table, if it is there."""
@@ -188,7 +171,7 @@ class Recording:
     def _gather(self) -> tuple[str, list[str]]:
         import pandas
 
-        from benchmarks.records import read_run, rows_of
+        from benchmarks.part_log import PartLog
 
         frames, made_by, there, failed = [], [], set(), []
         if self.path.exists():
@@ -198,16 +181,15 @@ class Recording:
             there = set(known.rows["configuration"])
         for index, part in enumerate(self.parts):
             folder = part.folder(self.logs)
-            rows = rows_of(folder)
-            failed += [f"{row.config}: {row.error} (in {folder})" for row in rows if _broke_off(row)]
-            curves = _curves(rows, index * PART, self.budgets)
-            curves = [curve for curve in curves if curve["configuration"].iloc[0] not in there]
-            if curves:
-                run = read_run(folder)
-                for start in (*run.get("earlier", []), run):
-                    made = {name: start.get(name) for name in ("versions", "git", "machine")}
-                    made_by += [made] if made not in made_by else []
-            frames += curves
+            log = PartLog.read(folder)
+            failed += [f"{row.config}: {row.error} (in {folder})" for row in log.failures(self.budgets).values()]
+            curves = {index * PART + place: curve for place, curve in log.curves(self.budgets).items()}
+            new = [number for number in curves if number not in there]
+            for made in log.made_by if new else ():
+                made_by += [made] if made not in made_by else []
+            for number in new:
+                curves[number].insert(0, "configuration", number)
+                frames.append(curves[number])
         if not frames:
             return "nothing is recorded yet", failed
         rows = pandas.concat(frames, ignore_index=True).sort_values(["configuration", "iteration"], ignore_index=True)
@@ -290,54 +272,6 @@ def _budgets(light: int, heavy: int) -> tuple[int, ...]:
     while heavy / REDUCTION ** len(rungs) >= light:
         rungs.append(round(heavy / REDUCTION ** len(rungs)))
     return (light, *sorted(rungs[: max(len(rungs) - 1, 1)]))
-
-
-def _curves(rows: Sequence[Row], start: int, budgets: tuple[int, ...]) -> list[Any]:
-    """A frame of rows of the table for each configuration whose training is recorded to its end."""
-    import numpy as np
-    import pandas
-
-    from benchmarks.continuation import curve_of
-
-    frames = []
-    trials = max(len(budgets), 1)
-    for number, first in enumerate(range(0, len(rows) - trials + 1, trials), start=start):
-        of_one = rows[first : first + trials]
-        if any(map(_broke_off, of_one)):
-            continue  # nothing is known of a training that broke off
-        head = {"configuration": number} | {f"config.{name}": value for name, value in of_one[0].config.items()}
-        if not budgets:
-            curve = curve_of(of_one[0])
-            n = len(curve.seconds)
-            values = {
-                "iteration": range(1, n + 1),
-                "consumed": range(1, n + 1),
-                "validation_error": curve.validation_errors,
-                "training_error": curve.training_errors,
-                "seconds": pandas.Series(curve.seconds).cumsum(),
-                "processor_seconds": pandas.Series(curve.processor_seconds).cumsum(),
-            }
-        else:
-            # The first machine is trained for all later ones too, which remember it: see `SVM`.
-            light, *later = of_one
-            values = {
-                "iteration": budgets,
-                "consumed": [row.iterations for row in of_one],
-                "validation_error": [row.value for row in of_one],
-                "training_error": float("nan"),
-            }
-            for clock, name in (("seconds", "train_seconds"), ("processor_seconds", "processor_seconds")):
-                first = getattr(light, name)
-                seconds = [first, *(first + getattr(row, name) for row in later)]
-                values[clock] = np.maximum.accumulate(seconds)  # of equal machines the clock makes unequal ones
-        frames.append(pandas.DataFrame(head | values))
-    return frames
-
-
-def _broke_off(row: Row) -> bool:
-    """Whether training failed; where it diverged, that is what was to be found out."""
-    diverged = row.curve is not None and row.curve["validation_errors"][-1:] == [None]
-    return row.status != "ok" and not diverged
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Recording: `python -m benchmarks.record`, at the smallest scale, on the images that a package carries."""
 
+import contextlib
 import dataclasses
+import functools
 import json
 import math
 import re
@@ -19,6 +21,8 @@ from benchmarks.continuation import Continuation
 from benchmarks.design import configurations
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.objectives.protocol import DataSource
+from benchmarks.objectives.svm import SVM
+from benchmarks.part_log import PartLog
 from benchmarks.records import rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.run import main as run
@@ -26,7 +30,7 @@ from benchmarks.spec import Spec
 from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
-SVM = ["task=svm", *SMALL]
+SUPPORT_VECTORS = ["task=svm", *SMALL]
 FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.light_patience=1"]
 CLOCKS = ["seconds", "processor_seconds"]
 
@@ -37,7 +41,7 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for arguments in (SVM, FCN):
+        for arguments in (SUPPORT_VECTORS, FCN):
             assert record.main([*arguments, "n=5", "display=plain"]) == 0
     return folder / "results" / "tables"
 
@@ -122,19 +126,18 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     log.write_bytes(b"".join(lines[:10]) + lines[10][:20])
     description = json.loads((log.parent / "run.json").read_text())
     (log.parent / "run.json").write_text(json.dumps(description | {"status": "running"}))
-    command = [*SVM, f"out={tmp_path}", "display=plain"]
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "display=plain"]
     with pytest.warns(UserWarning, match="dropped the last line"):
         assert record.plan(*record._read([*command, "n=8"])).gather()[0].endswith("holds 3 of 8 configurations")
     assert record.main([*command, "n=8"]) == 0
     path = tmp_path / "svm-mnist-5000-n200-smoke.parquet"
     again = tables.load(path)
     assert again.rows.drop(columns=CLOCKS).equals(whole.rows.drop(columns=CLOCKS))
-    # The fourth configuration began anew: the clock of its second machine would have had the first one's in it.
-    assert log.read_bytes().splitlines(keepends=True)[:9] == lines[:9]
-    assert log.read_bytes().splitlines(keepends=True)[9] != lines[9]
+    # What was logged stays; the clock of the fourth configuration's second machine has that of the first in it already.
+    assert log.read_bytes().splitlines(keepends=True)[:10] == lines[:10]
     seconds = {row.trial: row.train_seconds for row in rows_of(log.parent)}
     light, middle = (again.rows["seconds"][again.rows["configuration"] == 3].iloc[place] for place in (0, 1))
-    assert (light, middle) == (seconds[9], max(seconds[9], seconds[9] + seconds[10]))
+    assert (light, middle) == (seconds[9], max(seconds[9], seconds[10]))
 
     shutil.rmtree(tmp_path / "svm-mnist-5000-n200-smoke.parts")
     assert record.main([*command, "n=16", "jobs=2"]) == 0
@@ -145,11 +148,67 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     assert "holds 16 of 16 configurations" in capsys.readouterr().out
 
 
+class Clock:
+    """One that a training alone puts forward, by its iterations."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    process_time = perf_counter
+
+    def train(self, machine, config, limit):
+        self.now += limit
+        return 0.1, limit
+
+
+@pytest.mark.parametrize(
+    ("ends", "cut"),
+    [
+        ((), None),
+        ((1,), None),
+        ((2,), None),
+        ((1, 1, 2, 4), None),
+        ((3,), None),
+        ((5, 7), None),
+        ((4, 5), 3),
+        ((2,), 1),
+    ],
+)
+def test_the_clock_of_a_configuration_does_not_tell_where_its_training_was_interrupted(
+    tmp_path, monkeypatch, ends, cut
+):
+    """A start remembers no light machine of an earlier one; in the last cases the log lost its end, too."""
+    clock = Clock()
+    monkeypatch.setattr("benchmarks.experiment.time", clock)
+    monkeypatch.setattr(SVM, "_train", lambda *arguments: clock.train(*arguments))
+    recording = record.plan(*record._read([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8"]))
+    (part,) = recording.parts
+
+    def kill(row, end):
+        if row.trial + 1 == end:
+            raise KeyboardInterrupt
+
+    for end in ends:
+        with contextlib.suppress(KeyboardInterrupt):
+            run_experiment(part, recording.logs, command="test", on_trial=functools.partial(kill, end=end))
+    if cut is not None:
+        (log,) = tmp_path.rglob("trials.jsonl")
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:cut]))
+    assert run_experiment(part, recording.logs, command="test") == "finished"
+    recording.gather()
+    rows = tables.load(recording.path).rows
+    for column in CLOCKS:
+        assert rows[column].tolist() == [50.0, 50.0 + 167.0, 50.0 + 500.0] * 8
+
+
 def test_two_processes_share_the_work(tmp_path):
     """What another process holds is left to it."""
     from benchmarks.records import TrialLog
 
-    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=16", "display=plain"]))
+    recording = record.plan(*record._read([*SUPPORT_VECTORS, f"out={tmp_path}", "n=16", "display=plain"]))
     with TrialLog(recording.parts[0].folder(recording.logs)):
         assert recording.run("test") == []
     assert recording.gather()[0].endswith("holds 8 of 16 configurations")
@@ -165,9 +224,11 @@ def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(rec
     nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
     nan["validation_errors"] = [0.5, None]
     diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
-    kept = record._curves([first, broken, diverged], 8, ())
-    assert [frame["configuration"].iloc[0] for frame in kept] == [8, 10]
-    assert kept[1]["iteration"].tolist() == [1, 2] and math.isnan(kept[1]["validation_error"].iloc[-1])
+    log = PartLog([first, broken, diverged], [{"first_trial": 0}])
+    assert log.failures(()) == {1: broken}
+    kept = log.curves(())
+    assert list(kept) == [0, 2]
+    assert kept[2]["iteration"].tolist() == [1, 2] and math.isnan(kept[2]["validation_error"].iloc[-1])
 
 
 def test_a_table_of_another_task_or_scale_is_refused(recorded, tmp_path, capsys):
@@ -227,7 +288,7 @@ def test_a_configuration_that_failed_is_named_and_fails_the_command(recorded, tm
     lines = log.read_text().splitlines()
     failed = json.loads(lines[4]) | {"status": "failed", "value": None, "error": "MemoryError: no"}
     log.write_text("\n".join([*lines[:4], json.dumps(failed), *lines[5:]]) + "\n")
-    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     out, err = capsys.readouterr()
     assert "holds 7 of 8 configurations" in out
     assert "MemoryError: no" in err and str(log.parent) in err
@@ -237,7 +298,7 @@ def test_gathering_waits_for_another_that_gathers(tmp_path):
     import fcntl
     import threading
 
-    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=8"]))
+    recording = record.plan(*record._read([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8"]))
     recording.logs.mkdir(parents=True)
     gathering = threading.Thread(target=recording.gather)
     with (recording.logs / "gather.lock").open("w") as lock:
@@ -259,19 +320,19 @@ def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsy
 
     with monkeypatch.context() as patch:
         patch.setattr(tables.Table, "save", full)
-        assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+        assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     assert "error: [Errno 28] No space left on device" in capsys.readouterr().err
     log.write_text(content.replace('"trial"', '"trail"', 1))
-    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
 
 
 def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, capsys):
     name = "svm-mnist-5000-n200-smoke.parquet"
     shutil.copy(recorded / name, tmp_path)
-    assert record.main([*SVM, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
+    assert record.main([*SUPPORT_VECTORS, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
     assert "was recorded with parameters" in capsys.readouterr().err
-    assert record.main([*SVM, "seed=1", f"out={tmp_path}"]) == 2
+    assert record.main([*SUPPORT_VECTORS, "seed=1", f"out={tmp_path}"]) == 2
     assert "was recorded with seed 0 instead of 1: give another out=" in capsys.readouterr().err
 
 
