@@ -186,3 +186,8 @@ def test_the_search_asks_for_its_part_at_every_budget():
     for wrong in ((), (9, 3), (3,), (3, 3, 9)):
         with pytest.raises(ValueError, match="budgets must ascend to 9"):
             DesignSearch(Problem(SPACE, 9, 3), seed=1, start=0, stop=1, budgets=wrong)
+
+
+def test_no_table_is_advised_of_a_task_that_trains_nothing(tmp_path):
+    with pytest.raises(UsageError, match=r"task currin trains nothing, so there is no table of it: use source=live$"):
+        find_table("currin", None, None, tmp_path)
