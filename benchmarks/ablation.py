@@ -78,8 +78,10 @@ class Study:
     bounds: str
 
 
-# A recorded table is one line more: Study(("task=fcn", "source=table", "budget.heavy=12"), "untruncated").
-STUDIES = (Study(("task=currin,park", "budget.heavy=12"), "truncated"),)
+STUDIES = (
+    Study(("task=currin,park", "budget.heavy=12"), "truncated"),
+    Study(("task=fcn", "source=table", "budget.heavy=12"), "untruncated"),
+)
 
 
 def commands(studies: Sequence[Study] = STUDIES, options: Mapping[str, Sequence[Any]] = OPTIONS) -> list[list[str]]:

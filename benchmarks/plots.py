@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchmarks import analysis
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import SEEDS_FOR_INTERVAL
@@ -37,8 +39,9 @@ VALUE_LABELS = {
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")
 FAINT = 0.35
+MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
 MARKERS = 10  # about as many on a curve
-WIDE = 10  # values that span more, all of them positive, have a logarithmic axis
+WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
 REGRET_FLOOR_TEXT = "10^{-9}"
 
 
@@ -82,7 +85,7 @@ def curves_figure(
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
 
     A panel shows simple regret on a logarithmic scale where the optimum is known, else the best value
-    so far, on a logarithmic scale where it is positive and falls to a tenth. Drawn faint: steps at
+    so far, on a logarithmic scale where it is positive and falls to a third. Drawn faint: steps at
     which some seeds have ended or have no result yet.
 
     Parameters
@@ -209,14 +212,30 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
         axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
     elif regret:
         axes.set_yscale("log")
-        if (table[[statistic, "low"]] < REGRET_FLOOR).any(axis=None):
+        _limit(axes, table, REGRET_FLOOR)
+        if axes.get_ylim()[0] < REGRET_FLOOR:
             axes.set_ylabel(f"{what} (smaller than ${REGRET_FLOOR_TEXT}$: drawn there)")
-            axes.set_ylim(bottom=REGRET_FLOOR / 2, top=max(axes.get_ylim()[1], 10 * REGRET_FLOOR))
-    elif 0 < WIDE * table[statistic].min() < table[statistic].max():
-        axes.set_yscale("log")
-        plain_numbers(axes.yaxis)
+    else:
+        if 0 < WIDE * table[statistic].min() < table[statistic].max():
+            axes.set_yscale("log")
+            plain_numbers(axes.yaxis)
+        _limit(axes, table)
     below = axes.transAxes + ScaledTranslation(0, -36 / 72, axes.figure.dpi_scale_trans)  # clear of the axis label
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below, frameon=False, ncols=2)
+
+
+def _limit(axes: Axes, table: DataFrame, floor: float | None = None) -> None:
+    """Choose the vertical range by the steps with all seeds: where some are missing, few of them stretch it at will."""
+    statistic = table["statistic"].iloc[0]
+    full = table[table["n"] == table["seeds"]]
+    heights = (table if full.empty else full)[[statistic, "low", "high"]].clip(lower=floor)
+    low, high = np.nanmin(heights), np.nanmax(heights)
+    if axes.get_yscale() == "log":
+        low, high = low / MARGIN, max(high * MARGIN, 10 * low)
+    else:
+        rim = 0.05 * (high - low) or 0.05
+        low, high = low - rim, high + rim
+    axes.set_ylim(low, high)
 
 
 def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float | None, band: float, place: int) -> None:

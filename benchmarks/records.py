@@ -361,7 +361,8 @@ def load(out: str | Path) -> pandas.DataFrame:
         its run.json does not say), data (name of the data set used; missing if the task has
         none), optimum (minimised; nan if unknown), then those of `Row` that every row has,
         with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
-        missing where the method does not say.
+        missing where the method does not say. If any trial was answered by a recorded table, also
+        `answer` (number of the recorded configuration) and `distance` (to it, in the unit cube).
 
     Raises
     ------
@@ -375,6 +376,10 @@ def load(out: str | Path) -> pandas.DataFrame:
     runs = _load_runs(Path(out))
     rows = [head | vars(row) for head, rows in runs for row in rows]
     trials = pandas.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
+    answers = [row["answer"] or {} for row in rows]
+    if any(answers):
+        trials["answer"] = pandas.array([answer.get("configuration") for answer in answers], "Int64")
+        trials["distance"] = pandas.array([answer.get("distance") for answer in answers], "float64")
     return _with_configs(trials, [row["config"] for row in rows], before="value")
 
 

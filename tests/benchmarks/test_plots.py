@@ -126,10 +126,11 @@ def test_a_row_a_task_and_a_column_an_axis(tmp_path):
     assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
 
 
-def test_values_that_fall_to_a_tenth_have_a_logarithmic_axis():
+def test_values_that_fall_to_a_third_have_a_logarithmic_axis():
     for values, scale in (
         ([0.9, 0.05], "log"),
-        ([0.9, 0.1], "linear"),
+        ([0.9, 0.25], "log"),
+        ([0.9, 0.31], "linear"),
         ([0.9, 0.0], "linear"),
         ([5.0, -1.0], "linear"),
     ):

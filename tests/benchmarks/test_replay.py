@@ -252,6 +252,8 @@ def test_a_run_keeps_the_recorded_seconds_and_continues_where_it_was_cut(tmp_pat
         assert (row.curve, row.processor_seconds) == (None, None)
     frame = load(tmp_path / "whole")
     assert set(frame["optimum"]) == {0.1}
+    answers = list(zip(frame["answer"], frame["distance"], strict=True))
+    assert answers == [(row.answer["configuration"], row.answer["distance"]) for row in rows]
     folder = each.folder(tmp_path / "cut")
     folder.mkdir(parents=True)
     lines = (each.folder(tmp_path / "whole") / "trials.jsonl").read_text().splitlines(keepends=True)
