@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import shlex
 import sys
@@ -104,10 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, CorruptRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for grid in found:
-        print(*grid.lines(), sep="\n", end="\n\n")
+    jobs = unbegun(found)
+    for lines in [*(grid.lines() for grid in found), *([f"{job}: not begun"] for job in jobs)]:
+        print(*lines, sep="\n", end="\n\n")
     print(LEGEND)
-    commands = dict.fromkeys(line for grid in found for line in finishing(grid))
+    commands = dict.fromkeys([*(line for grid in found for line in finishing(grid)), *jobs.values()])
     if commands:
         print("\nto finish:", *commands, sep="\n  ")
     return 1 if commands else 0
@@ -198,6 +200,35 @@ def finishing(grid: Grid) -> list[str]:
         command, root = having[0] if having else (_only(mine[0][0], name, seed), mine[0][1])
         commands.append(_at(command, root))
     return list(dict.fromkeys(commands))
+
+
+def unbegun(found: Iterable[Grid]) -> dict[str, str]:
+    """The jobs of recorded sweeps that no grid is of, by the values that tell them apart, with their commands."""
+    there: dict[Path, list[dict[str, Any]]] = {}
+    sweeps: dict[tuple[str, Path], None] = {}
+    for grid in found:
+        run, folder = next(iter(grid.runs.values()))
+        there.setdefault(root_of(folder), []).append(_values_of_run(run))
+        sweeps |= dict.fromkeys(grid.commands.values())
+    jobs = {}
+    for command, root in sweeps:
+        names = {word.lstrip("+").partition("=")[0] for word in shlex.split(command) if "=" in word}
+        given = {name: _values(command, name, None) for name in sorted(names - {"method", "seeds"})}
+        axes = [[(name, value) for value in values] for name, values in given.items() if len(values) > 1]
+        for job in itertools.product(*axes):
+            # What a run does not tell, such as the scale, tells no jobs apart.
+            if not any(all(values.get(name, value) == value for name, value in job) for values in there[root]):
+                jobs[", ".join(f"{name}={options.text(value)}" for name, value in job)] = _at(command, root)
+    return jobs
+
+
+def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a run tells of what may be swept over, by option."""
+    configuration = run["configuration"]
+    values = {"task": run["task"], "threads": configuration["threads"]}
+    values["shared_init"] = configuration.get("shared_init", False)
+    values |= {f"budget.{name}": value for name, value in configuration["budget"].items()}
+    return values | {f"task.parameters.{name}": v for name, v in configuration["task"].get("parameters", {}).items()}
 
 
 def _at(command: str, root: Path) -> str:

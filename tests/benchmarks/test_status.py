@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -106,6 +107,29 @@ def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys)
     ]
 
 
+def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
+    words = ["python", "-m", "benchmarks.run", "-m", "task=currin,park", "budget.heavy=3,9", "scale=smoke,laptop"]
+    sweep = shlex.join([*words, "method=a", "seeds=1", "out=out"])
+    record(here, "a", 0, "finished", sweep)
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out
+    for job in ("budget.heavy=9, scale=smoke, task=currin", "budget.heavy=3, scale=laptop, task=park"):
+        assert f"\n{job}: not begun\n" in out
+    assert out.count("not begun") == 6  # of 8, as two differ in the scale alone
+    assert out.endswith(f"to finish:\n  {sweep}\n")
+    record(here, "a", 0, "finished", sweep, heavy=9, hash="9999999999")
+    assert main(["out=out"]) == 1
+    assert capsys.readouterr().out.count("not begun") == 4
+
+
+def test_a_sweep_is_done_when_all_its_jobs_are(here):
+    common = ["-m", "method=random_search", "budget.heavy=1,2", "task=currin,park", "seeds=1", "jobs=1", "out=out"]
+    assert run_command.main(common) == 0
+    assert main(["out=out"]) == 0
+    shutil.rmtree(here / "park")
+    assert main(["out=out"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "methods", "seeds"),
     [
@@ -128,7 +152,7 @@ def test_what_a_command_leaves_to_the_defaults_and_what_other_commands_name():
 
 
 DYING = """
-import os, signal
+import os, signal, time
 from baselines.random_search import RandomSearch
 from benchmarks.objectives.currin import Currin
 
@@ -140,6 +164,7 @@ class Unborn(RandomSearch):  # its driver is killed while a worker builds it
     def __init__(self, problem, seed):
         if os.getppid() == int(os.environ.get("DRIVER", 0)):
             os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)  # which a worker whose driver is gone does not live to see
         super().__init__(problem, seed)
 """
 
