@@ -4,7 +4,8 @@ numpy and OpenBLAS choose code for the processor that they find. AVX-512 code ro
 code, in the last bit, and a search that goes on from its own results carries such a bit far. So the
 processes that run experiments use AVX2 code on processors that have both: 2 to 4% slower for the SVM.
 TensorFlow's own choices are left as they are, as networks would take up to twice the time: what is
-*trained* still depends on the processor, and is recorded once.
+*trained* still depends on the processor, and is recorded once. So are those of PyTorch and of MKL, where
+optional methods or another build of numpy use them.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ def variables(threads: int) -> dict[str, str]:
 
 
 def _portable() -> dict[str, str]:
-    """Those of the processor's code, but for what is set already, which is the user's."""
+    """Those of the processor's code; none of what the user has set already."""
     import numpy
 
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return {}
-    extensions = numpy.show_config(mode="dicts")["SIMD Extensions"]
+    extensions = numpy.show_config(mode="dicts").get("SIMD Extensions", {})
     found = extensions.get("found", [])  # without the key where there are none
     if not AVX2 & {*found, *extensions.get("baseline", [])}:
         return {}
     wanted = {"OPENBLAS_CORETYPE": CORE}
     beyond = [name for name in found if name.startswith(BEYOND)]
-    if beyond:  # numpy warns of names that it does not have
+    if beyond and "NPY_ENABLE_CPU_FEATURES" not in os.environ:  # it takes one of the two, and names that it has
         wanted["NPY_DISABLE_CPU_FEATURES"] = " ".join(beyond)
     return {name: value for name, value in wanted.items() if name not in os.environ}
 

@@ -85,6 +85,8 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
         return found[0]
     if found:
         raise UsageError(f"source=table: choose one with table=NAME: {', '.join(path.stem for path in found)}")
+    if not document("task", task).get("needs_data"):
+        raise UsageError(f"source=table: task {task} trains nothing, so there is no table of it: use source=live")
     at_scale = f" at scale={scale}" if scale is not None else ""
     raise UsageError(
         f"source=table: no table of task {task}{at_scale} in {folder} (there are: {listing}); "

@@ -45,6 +45,11 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
     raise ValueError(f"n={n}: only {len(design)} different configurations were found; choose fewer")
 
 
+def least(space: Space) -> int:
+    """The number of configurations with which a design has its centre and all its corners."""
+    return 1 + 2**space.dim
+
+
 def _sobol(dim: int, n: int, seed: int) -> Iterator[np.ndarray]:
     from scipy.stats import qmc
 

@@ -24,12 +24,16 @@ SILENCE = 60.0  # seconds without a line, at most, while training goes on in a p
 
 @dataclass
 class State:
-    """One experiment as the display knows it; times on the clock of the display."""
+    """One experiment as the display knows it; times on the clock of the display.
+
+    `elsewhere` says that it ended as another process works on it, which is no failure.
+    """
 
     progress: Progress
     start: float | None = None
     end: float | None = None
     failed: bool = False
+    elsewhere: bool = False
 
     def seconds(self, now: float) -> float:
         """Seconds it ran in this session."""
@@ -66,6 +70,8 @@ class Board:
         How many run at a time.
     clock : callable
         Seconds from any origin.
+    shared : bool
+        Whether an experiment that another process works on is left to it, and has not failed.
     """
 
     def __init__(
@@ -74,9 +80,11 @@ class Board:
         before: Mapping[int, Progress],
         jobs: int,
         clock: Callable[[], float] = time.monotonic,
+        shared: bool = False,
     ) -> None:
         self.experiments = experiments
         self.jobs = jobs
+        self.shared = shared
         self.clock = clock
         self.states = [State(before.get(index, Progress())) for index in range(len(experiments))]
         for index in before:
@@ -89,7 +97,15 @@ class Board:
         self.states[index].progress = progress
 
     def ended(self, index: int, failure: Failure | None) -> None:
-        self.states[index].end, self.states[index].failed = self.clock(), failure is not None
+        state = self.states[index]
+        state.end, state.elsewhere = self.clock(), self.shared and failure is not None and failure.locked
+        state.failed = failure is not None and not state.elsewhere
+
+    def fault(self, index: int, failure: Failure) -> str:
+        """Which experiment did not come to its end, and why."""
+        experiment = self.experiments[index]
+        why = "left to the process that works on it" if self.states[index].elsewhere else f"FAILED, {failure.reason}"
+        return f"{experiment.method.name}, seed {experiment.seed}: {why}"
 
     def training(self) -> list[str]:
         """A line for every experiment with a training run that tells how it goes."""
@@ -131,7 +147,7 @@ class Board:
         return MethodRow(
             method=method,
             seeds=len(mine),
-            done=sum(state.end is not None and not state.failed for state in states),
+            done=sum(state.end is not None and not (state.failed or state.elsewhere) for state in states),
             failed=sum(state.failed for state in states),
             heavy=sum(state.progress.heavy for state in states),
             light=sum(state.progress.light for state in states),
@@ -168,7 +184,8 @@ class Live:
     def ended(self, index: int, failure: Failure | None) -> None:
         self._board.ended(index, failure)
         if failure is not None:
-            self._live.console.print(_failed(failure), style="red", markup=False, highlight=False)
+            style = "red" if self._board.states[index].failed else None
+            self._live.console.print(self._board.fault(index, failure), style=style, markup=False, highlight=False)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -233,7 +250,7 @@ class Plain:
         self._board.ended(index, failure)
         state, experiment = self._board.states[index], self._board.experiments[index]
         text = (
-            _failed(failure)
+            self._board.fault(index, failure)
             if failure
             else f"{experiment.method.name}, seed {experiment.seed}: best {number(state.progress.best)}, "
             f"{state.progress.heavy} heavy and {state.progress.light} light runs, "
@@ -263,6 +280,7 @@ def open_display(
     *,
     jobs: int,
     title: str,
+    shared: bool = False,
     stream: IO[str] | None = None,
 ) -> Live | Plain:
     """A display, to be used as a context.
@@ -271,7 +289,7 @@ def open_display(
     ----------
     mode : {"auto", "live", "plain"}
         auto is live if `stream` is a terminal.
-    experiments, before, jobs
+    experiments, before, jobs, shared
         As `Board` takes them.
     title : str
         What is run, in one line.
@@ -280,7 +298,7 @@ def open_display(
     """
     stream = sys.stderr if stream is None else stream
     live = mode == "live" or (mode == "auto" and stream.isatty())
-    return (Live if live else Plain)(Board(experiments, before, jobs), title, stream)
+    return (Live if live else Plain)(Board(experiments, before, jobs, shared=shared), title, stream)
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -305,8 +323,3 @@ def duration(seconds: float | None) -> str:
         return "–"
     minutes, second = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{second:02d}"
-
-
-def _failed(failure: Failure) -> str:
-    experiment = failure.experiment
-    return f"{experiment.method.name}, seed {experiment.seed}: FAILED, {failure.reason}"

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import fcntl
-import re
+import os
 import shlex
 import sys
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from baselines.interpreter import run_module
-from benchmarks import options, table
+from benchmarks import options
+from benchmarks.catalogue import ROOT, TABLES
 from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
+from benchmarks.recording import Gathered, Recording, numbers_of, plan
 
 if TYPE_CHECKING:
-    from benchmarks.experiment import Experiment
-    from benchmarks.objectives.protocol import DataSource, Objective
-    from benchmarks.records import Row
+    from benchmarks.engine import Failure
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
@@ -30,26 +26,28 @@ usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 Trains a design of configurations (the centre and the corners of the space, then a scrambled Sobol
 sequence) to the full length of the heavy level, whatever its patience, and writes their curves to
 <out>/<task>-<data>-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
-from there. The same command again continues what is unfinished; several processes or machines that
-see the same folder share the work; a larger n extends the table.
+from there. The same command again continues what is unfinished, and trains nothing that is in the table
+or logged; several processes or machines that see the same folder share the work; a larger n extends
+the table.
 
 options (with their defaults)
   task=NAME                   the task; +task=NAME is the same
-  n=512                       configurations, rounded up to a multiple of 8
+  n=512                       configurations, at least the centre and the corners; rounded up to a multiple of 8
   seed=0                      of the design and of the training
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
   data=auto  data_dir=  jobs=2  threads=1  display=auto
                               as `python -m benchmarks.run --help` says
+  gather=false                true: train nothing, and write the table of what is logged, while others record, too
   out=results/tables          the folder of the table, and of <name>.parts, where its trials are logged
   -h, --help                  this text
+
+exit status: 0 the table has all n configurations, 1 something failed, 2 a mistake in the command, 3 nothing
+failed, but some are not recorded yet (other processes are still at work on them, or gather=true), 130 stopped
 """
 
-PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
-REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
 # Options of `benchmarks.run` that have no effect here.
 RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
-FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,285 +56,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if {"-h", "--help"} & set(arguments):
         print(HELP)
         return 0
-    command = shlex.join(["python", "-m", "benchmarks.record", *arguments])
     try:
-        recording = plan(*_read(arguments))
+        request, n, only_gather = _read(arguments)
+        recording = plan(request, n)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    failures = None
+    failures = [] if only_gather else None
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            failures = recording.run(command)
-        holds, failed = recording.gather()
-        print(holds)
+        if not only_gather:
+            with contextlib.suppress(KeyboardInterrupt):
+                failures = recording.run(_command(arguments, recording))
+        gathered = recording.gather()
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
         print(f"error: {error}", file=sys.stderr)
         return 1
+    print(_holding(recording, gathered.numbers))
     if failures is None:
         print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
         return 130
-    for failure in [*failures, *failed]:
-        print(f"failed: {failure}", file=sys.stderr)
-    if failed:
-        print("to train a configuration that failed again, remove the folder of its part", file=sys.stderr)
-    return 1 if failures or failed else 0
+    return _report(recording, gathered, failures)
 
 
-def _read(arguments: Sequence[str]) -> tuple[Request, int]:
-    """The request for the task, and n."""
-    own, rest = own_options(arguments, {"n": "512", "seed": "0"}, RUN_ONLY, "a table")
+def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
+    """The request for the task, n, and whether to gather only."""
+    own, rest = own_options(arguments, {"n": "512", "seed": "0", "gather": "false"}, RUN_ONLY, "a table")
     n = options.count("n", options.number(own["n"]), required=True)
+    only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
-        rest.append("out=results/tables")
+        rest.append(f"out={TABLES.relative_to(ROOT)}")
     (request,) = read([*rest, f"seeds=[{options.number(own['seed'])}]", "method=random_search"])
-    return request, -(-n // PART) * PART
+    return request, n, only_gather
 
 
-@dataclass(frozen=True)
-class Recording:
-    """A table to be recorded.
+def _command(arguments: Sequence[str], recording: Recording) -> str:
+    """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
+    from benchmarks.data import is_stand_in
 
-    Attributes
-    ----------
-    path : Path
-        The table's.
-    parts : list of Experiment
-        Each trains `PART` configurations.
-    budgets : tuple of int
-        Iterations recorded; empty: every one.
-    """
-
-    path: Path
-    request: Request
-    objective: Objective
-    parts: list[Experiment]
-    budgets: tuple[int, ...]
-
-    @property
-    def logs(self) -> Path:
-        """Where the parts are logged."""
-        return self.path.with_suffix(".parts")
-
-    def run(self, command: str) -> list[str]:
-        """Train what is not recorded yet; what failed, a line each. Parts that other processes work on are left out."""
-        from benchmarks.display import open_display
-        from benchmarks.engine import run_all
-        from benchmarks.summary import finished
-        from benchmarks.worker import Progress
-
-        self._drop_parts_of_configurations()
-        recorded = self.recorded()
-        done = finished(self.parts, self.logs)
-        for index in range(len(self.parts)):
-            if recorded.issuperset(range(index * PART, (index + 1) * PART)):
-                done.setdefault(index, Progress(heavy=PART, share=1.0))
-        title = f"recording {len(self.parts) * PART} configurations: {self.path}"
-        jobs = self.request.jobs
-        with open_display(self.request.display, self.parts, done, jobs=jobs, title=title) as display:
-            failures = run_all(self.parts, self.logs, jobs=jobs, command=command, observer=display, skip=done)
-        return [failure.reason for failure in failures if not failure.locked]
-
-    def _drop_parts_of_configurations(self) -> None:
-        """Let a configuration whose machines were not all trained begin anew.
-
-        The clock of a later machine would have that of the light one in it, which is trained again.
-        """
-        from benchmarks.records import RunLocked, TrialLog
-
-        for folder in [part.folder(self.logs) for part in self.parts if self.budgets]:
-            with contextlib.suppress(RunLocked), warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that a torn line goes: so does its configuration
-                if folder.exists():
-                    with TrialLog(folder) as log:
-                        log.cut(log.n_rows // len(self.budgets) * len(self.budgets))
-
-    def recorded(self) -> set[int]:
-        """The configurations in the table, if it is there."""
-        if not self.path.exists():
-            return set()
-        return set(self._known().rows["configuration"])
-
-    def _known(self) -> table.Table:
-        known = table.load(self.path)
-        mine = self._head(())
-        if dataclasses.replace(known.head, made_by=()) != mine:
-            differing = [
-                f"{field.name} {getattr(known.head, field.name)} instead of {getattr(mine, field.name)}"
-                for field in dataclasses.fields(mine)
-                if field.name != "made_by" and getattr(known.head, field.name) != getattr(mine, field.name)
-            ]
-            raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
-        return known
-
-    def gather(self) -> tuple[str, list[str]]:
-        """Write the table of all that is recorded so far.
-
-        Returns
-        -------
-        str
-            What it holds, in words.
-        list of str
-            The configurations that could not be trained, with the reasons.
-        """
-        self.logs.mkdir(parents=True, exist_ok=True)
-        with (self.logs / "gather.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
-            return self._gather()
-
-    def _gather(self) -> tuple[str, list[str]]:
-        import pandas
-
-        from benchmarks.records import read_run, rows_of
-
-        frames, made_by, there, failed = [], [], set(), []
-        if self.path.exists():
-            known = self._known()
-            frames.append(known.rows)
-            made_by += known.head.made_by
-            there = set(known.rows["configuration"])
-        for index, part in enumerate(self.parts):
-            folder = part.folder(self.logs)
-            rows = rows_of(folder)
-            failed += [f"{row.config}: {row.error} (in {folder})" for row in rows if _broke_off(row)]
-            curves = _curves(rows, index * PART, self.budgets)
-            curves = [curve for curve in curves if curve["configuration"].iloc[0] not in there]
-            if curves:
-                run = read_run(folder)
-                for start in (*run.get("earlier", []), run):
-                    made = {name: start.get(name) for name in ("versions", "git", "machine")}
-                    made_by += [made] if made not in made_by else []
-            frames += curves
-        if not frames:
-            return "nothing is recorded yet", failed
-        rows = pandas.concat(frames, ignore_index=True).sort_values(["configuration", "iteration"], ignore_index=True)
-        result = table.Table(self.path.stem, self._head(tuple(made_by)), rows.astype(table.COLUMNS))
-        result.check(self.objective.space, self.objective.heavy.iterations)
-        result.save(self.path)
-        holds = f"{self.path} holds {rows['configuration'].nunique()} of {len(self.parts) * PART} configurations"
-        return holds, failed
-
-    def _head(self, made_by: tuple[dict[str, Any], ...]) -> table.Head:
-        request, task = self.request, self.request.task
-        data = self.objective.data
-        return table.Head(
-            task["name"],
-            task["_target_"],
-            dict(task["parameters"]),
-            request.scale,
-            data,
-            request.seeds[0],
-            request.threads,
-            not self.budgets,
-            made_by,
-        )
+    name, folder = recording.objective.data.name, recording.request.data_dir or os.environ.get("BTAO_DATA")
+    found = {} if is_stand_in(name) else {"data": name}
+    found |= {"data_dir": str(Path(folder).expanduser().absolute())} if folder else {}
+    kept = [argument for argument in arguments if argument.lstrip("+").partition("=")[0] not in found]
+    where = [f"{option}={value}" for option, value in found.items()]
+    return shlex.join(["python", "-m", "benchmarks.record", *kept, *where])
 
 
-def plan(request: Request, n: int) -> Recording:
-    """What a request comes to.
-
-    Raises
-    ------
-    UsageError
-        A task that is not trained, a parameter that does not fit, data that cannot be found, or a
-        table in the folder that was recorded otherwise.
-    """
-    from benchmarks.budget import Budget
-    from benchmarks.experiment import Experiment
-    from benchmarks.objectives.curve import CurveTask
-    from benchmarks.spec import Spec
-
-    task = request.task
-    if not task.get("needs_data"):
-        raise UsageError(f"task {task['name']} trains nothing: there is nothing to record")
-    places = {"data": request.data, "data_dir": request.data_dir}
-    try:
-        spec = Spec(task["name"], task["_target_"], task["parameters"])
-        objective = spec.build(**places)
-        is_curve = isinstance(objective, CurveTask)
-        budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
-        full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))
-        path = request.out / f"{table_name(request, objective.data)}.parquet"
-        parts = []
-        for start in range(0, n, PART):
-            settings = {"start": start, "stop": start + PART, "budgets": budgets or (objective.heavy.iterations,)}
-            search = Spec("design", "benchmarks.design.DesignSearch", settings)
-            budget = Budget(heavy=PART)
-            parts.append(Experiment(full, search, request.seeds[0], budget, request.threads, objective.data, places))
-        parts[-1].build()
-        recording = Recording(path, request, objective, parts, budgets)
-        recording.recorded()
-    except UsageError:
-        raise
-    except (ValueError, TypeError, OSError) as error:
-        raise UsageError(f"task {task['name']}: {error}") from error
-    return recording
+def _holding(recording: Recording, numbers: set[int]) -> str:
+    """What the table holds, in words."""
+    if not numbers:
+        return "nothing is recorded yet"
+    beyond = len(numbers.difference(range(recording.n)))
+    more = f", and {beyond} more" if beyond else ""
+    return f"{recording.path} holds {len(numbers) - beyond} of {recording.n} configurations{more}"
 
 
-def table_name(request: Request, data: DataSource) -> str:
-    """<task>-<data>-<scale>; the data with their number of training images where that is not the scale's."""
-    name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
-    scales = request.task["scales"][request.scale].get("parameters", {})
-    own = scales.get("n_train", request.task["parameters"]["n_train"])
-    asked = request.task["parameters"]["n_train"]
-    number = f"-n{asked}" if asked != own else ""
-    return f"{request.task['name']}-{name}{number}-{request.scale}"
-
-
-def _budgets(light: int, heavy: int) -> tuple[int, ...]:
-    """The heavy number of iterations, those of the rungs below as in Hyperband, and the light one as the lowest."""
-    rungs = [heavy]
-    while heavy / REDUCTION ** len(rungs) >= light:
-        rungs.append(round(heavy / REDUCTION ** len(rungs)))
-    return (light, *sorted(rungs[: max(len(rungs) - 1, 1)]))
-
-
-def _curves(rows: Sequence[Row], start: int, budgets: tuple[int, ...]) -> list[Any]:
-    """A frame of rows of the table for each configuration whose training is recorded to its end."""
-    import numpy as np
-    import pandas
-
-    from benchmarks.continuation import curve_of
-
-    frames = []
-    trials = max(len(budgets), 1)
-    for number, first in enumerate(range(0, len(rows) - trials + 1, trials), start=start):
-        of_one = rows[first : first + trials]
-        if any(map(_broke_off, of_one)):
-            continue  # nothing is known of a training that broke off
-        head = {"configuration": number} | {f"config.{name}": value for name, value in of_one[0].config.items()}
-        if not budgets:
-            curve = curve_of(of_one[0])
-            n = len(curve.seconds)
-            values = {
-                "iteration": range(1, n + 1),
-                "consumed": range(1, n + 1),
-                "validation_error": curve.validation_errors,
-                "training_error": curve.training_errors,
-                "seconds": pandas.Series(curve.seconds).cumsum(),
-                "processor_seconds": pandas.Series(curve.processor_seconds).cumsum(),
-            }
-        else:
-            # The first machine is trained for all later ones too, which remember it: see `SVM`.
-            light, *later = of_one
-            values = {
-                "iteration": budgets,
-                "consumed": [row.iterations for row in of_one],
-                "validation_error": [row.value for row in of_one],
-                "training_error": float("nan"),
-            }
-            for clock, name in (("seconds", "train_seconds"), ("processor_seconds", "processor_seconds")):
-                first = getattr(light, name)
-                seconds = [first, *(first + getattr(row, name) for row in later)]
-                values[clock] = np.maximum.accumulate(seconds)  # of equal machines the clock makes unequal ones
-        frames.append(pandas.DataFrame(head | values))
-    return frames
-
-
-def _broke_off(row: Row) -> bool:
-    """Whether training failed; where it diverged, that is what was to be found out."""
-    diverged = row.curve is not None and row.curve["validation_errors"][-1:] == [None]
-    return row.status != "ok" and not diverged
+def _report(recording: Recording, gathered: Gathered, failures: Sequence[Failure]) -> int:
+    """Say what failed and what is left to others; the exit status."""
+    failed = [*(failure.reason for failure in failures if not failure.locked), *gathered.failed.values()]
+    for reason in failed:
+        print(f"failed: {reason}", file=sys.stderr)
+    if gathered.failed:
+        print("to train a configuration that failed again, remove the folder that is named with it", file=sys.stderr)
+    missing = set(range(recording.n)) - gathered.numbers
+    others = {number for failure in failures if failure.locked for number in numbers_of(failure.experiment)}
+    if elsewhere := len((others & missing).difference(gathered.failed)):
+        print(f"{elsewhere} configurations are still being recorded elsewhere", file=sys.stderr)
+    return 1 if failed else 3 if missing else 0
 
 
 if __name__ == "__main__":

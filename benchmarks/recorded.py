@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.records import RUN, TRIALS
-from benchmarks.status import Grid, grids, name_of, root_of
+from benchmarks.status import Grid, grids, name_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -99,15 +99,9 @@ def checksums(settings: Iterable[Setting], out: Path) -> str:
 
 
 def _names(found: Sequence[Grid]) -> list[str]:
-    """The task of each grid; where one is there several times, its configuration too, and then its folder."""
-    firsts = [next(iter(grid.runs.values())) for grid in found]
-    names = [run["task"] for run, _ in firsts]
-    for longer in (
-        [grid.title for grid in found],
-        [f"{grid.title}, in {root_of(folder)}" for grid, (_, folder) in zip(found, firsts, strict=True)],
-    ):
-        names = [name if names.count(name) == 1 else other for name, other in zip(names, longer, strict=True)]
-    return names
+    """The task of each grid; where one is there several times, its configuration too."""
+    names = [next(iter(grid.runs.values()))[0]["task"] for grid in found]
+    return [name if names.count(name) == 1 else grid.title for name, grid in zip(names, found, strict=True)]
 
 
 def _cells(frame: DataFrame) -> Series:

@@ -215,12 +215,6 @@ class TrialLog:
         self._end += len(line)
         self.n_rows += 1
 
-    def cut(self, n: int) -> None:
-        """Drop all rows after the first n."""
-        self._end = sum(map(len, self.path.read_bytes().splitlines(keepends=True)[:n]))
-        self._file.truncate(self._end)
-        self.rows, self.n_rows = self.rows[:n], n
-
     def sync(self) -> None:
         """Write all rows through to the disk itself."""
         os.fsync(self._file.fileno())

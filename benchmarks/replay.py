@@ -45,7 +45,7 @@ class Replay:
     FileNotFoundError
         If there is no such file.
     CorruptTable
-        If it is no table, or cannot have been recorded.
+        If it is no table, cannot have been recorded, or has no heavy result.
     ValueError
         If the table was recorded with another value of a parameter, or ends before the heavy level does.
     """
@@ -84,6 +84,8 @@ class Replay:
             f"{head.data.name} (table {recording.name})", recording.sha256, head.data.n_train, head.data.n_validation
         )
         self.points, self.numbers = recording.points, recording.numbers
+        if math.isnan(self.optimum):
+            raise tables.CorruptTable(f"table {recording.name}: no configuration has a heavy result, all have diverged")
 
     @property
     def optimum(self) -> float:
@@ -91,8 +93,7 @@ class Replay:
         return self._recording.best(self.heavy)
 
     def prepare(self) -> None:
-        """Find the best value."""
-        self.optimum  # noqa: B018
+        """There is nothing to do."""
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """What the nearest recorded configuration did, from the start; `seed` changes nothing."""
@@ -206,8 +207,9 @@ class ReplayedTraining:
     """Answers the trials of one run, each by the nearest recorded configuration not yet seen at its budget.
 
     A configuration that was answered before, at another budget, is answered by the same one again, so
-    that a heavy run continues its own light run. Of equally near ones the first is taken. The
-    counterpart of `benchmarks.continuation.Continuation`.
+    that a heavy run continues its own light run and pays for the rest only. What another configuration has paid for
+    is paid again where the answer is the same, as a live run would have to train it. Of equally near ones the
+    first is taken. The counterpart of `benchmarks.continuation.Continuation`.
     """
 
     trains = False
@@ -215,8 +217,8 @@ class ReplayedTraining:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
-        self._trained: dict[int, int] = {}  # iterations by configuration
         self._answers: dict[tuple[Any, ...], int] = {}  # by the values of the configuration asked for
+        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}  # by the same, iterations by answer
         self._found: tuple[Trial, int, float] | None = None
 
     def _nearest(self, trial: Trial) -> tuple[int, float]:
@@ -242,16 +244,16 @@ class ReplayedTraining:
             If every recorded configuration was seen at its budget.
         """
         index, _ = self._nearest(trial)
-        return max(trial.budget - self._done(index), 0)
+        return max(trial.budget - self._done(trial.config, index), 0)
 
     def evaluate(
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
     ) -> Evaluation:
         """What the table says; there is no progress to report."""
         index, distance = self._nearest(trial)
-        return self._replay.read(index, level, self._done(index), light_known=index in self._trained).answered(
-            self._replay.numbers[index], distance
-        )
+        known = index in self._trained.get(tuple(trial.config.values()), {})
+        evaluation = self._replay.read(index, level, self._done(trial.config, index), light_known=known)
+        return evaluation.answered(self._replay.numbers[index], distance)
 
     def done(self, config: dict[str, Any]) -> int:
         """Nothing is trained, and no curve recorded."""
@@ -264,8 +266,9 @@ class ReplayedTraining:
         index = self._replay.numbers.index(row.answer["configuration"])
         seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
         seen[index] = math.inf
-        self._trained[index] = self._done(index) + row.iterations
-        self._answers[tuple(row.config.values())] = index
+        asked = tuple(row.config.values())
+        self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
+        self._answers[asked] = index
 
     def settle(self, row: Row) -> None:
         """There are no states."""
@@ -273,5 +276,6 @@ class ReplayedTraining:
     def close(self) -> None:
         """There are no states."""
 
-    def _done(self, index: int) -> int:
-        return self._trained.get(index, 0) if self._replay.resume_training else 0
+    def _done(self, config: Mapping[str, Any], index: int) -> int:
+        """Iterations that this configuration has paid for on this answer and can continue."""
+        return self._trained.get(tuple(config.values()), {}).get(index, 0) if self._replay.resume_training else 0

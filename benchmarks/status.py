@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import options
-from benchmarks.catalogue import document
+from benchmarks.catalogue import ROOT, TABLES, document
 from benchmarks.options import UsageError
 from benchmarks.records import RUN, CorruptRecord, held, is_done, read_run
 
@@ -40,6 +40,7 @@ class Grid:
     Attributes
     ----------
     title : str
+        With the folder, where another grid below the one that was read would have the same.
     states : dict
         By method (name and hash) and seed: a key of `MARKS`. Missing ones are not in it.
     runs : dict
@@ -155,6 +156,11 @@ def grids(out: Path) -> list[Grid]:
         grid.runs[cell] = run, folder
     if not found:
         raise UsageError(f"no records below {out}: give the folder that was given as out= to the run")
+    titles = [grid.title for grid in found.values()]
+    for grid in found.values():
+        if titles.count(grid.title) > 1:
+            _, folder = next(iter(grid.runs.values()))
+            grid.title += f", in {root_of(folder)}"
     return list(found.values())
 
 
@@ -232,11 +238,15 @@ def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _at(command: str, root: Path) -> str:
-    """A command with the folder of its records, where that is another one from here."""
-    given = value_of(command, "out") or document("", "config")["out"]
-    if Path(given).expanduser().resolve() == root.resolve() or not _of_run(command):
+    """A command with the folder of its records, or of the table they are for, where that is another one from here."""
+    if _of_run(command):
+        folder, default = root, document("", "config")["out"]
+    elif _of_module(command, "benchmarks.record"):
+        folder, default = root.parent, TABLES.relative_to(ROOT)
+    else:
         return command
-    return _with(command, out=str(root))
+    given = value_of(command, "out") or default
+    return command if Path(given).expanduser().resolve() == folder.resolve() else _with(command, out=str(folder))
 
 
 def _only(command: str, method: str, seed: int) -> str:
@@ -284,7 +294,11 @@ def _values(command: str, option: str, default: Any) -> list[Any]:
 
 
 def _of_run(command: str) -> bool:
-    return shlex.split(command)[1:3] == ["-m", "benchmarks.run"]
+    return _of_module(command, "benchmarks.run")
+
+
+def _of_module(command: str, module: str) -> bool:
+    return shlex.split(command)[1:3] == ["-m", module]
 
 
 def value_of(command: str, option: str) -> str | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.catalogue import choices, document
 from benchmarks.objectives.protocol import DataSource, Objective
 from benchmarks.spec import Spec
 from btao import Space
@@ -84,7 +85,20 @@ class Head:
         return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
 
     def objective(self, **changes: Any) -> Objective:
-        """The task as it was recorded, but for `changes` of its parameters; errors as `Spec.build` has them."""
+        """The task as it was recorded, but for `changes` of its parameters.
+
+        Raises
+        ------
+        CorruptTable
+            If the class is not that of the task of this name in `conf/task`: a file from elsewhere must not choose
+            what is called.
+        ValueError, UsageError
+            As `Spec.build`.
+        """
+        known = target_of(self.task)
+        if self.target != known:
+            there = f"conf/task/{self.task}.yaml has {known}" if known else f"there is no conf/task/{self.task}.yaml"
+            raise CorruptTable(f"the table was recorded of task {self.task} by {self.target}, but {there}")
         return Spec(self.task, self.target, {**self.parameters, **changes}).build()
 
 
@@ -178,6 +192,10 @@ class Table:
             if rows[column].dtype.kind not in "iuf":
                 yield f"its column {column} holds no numbers"
                 return
+        places = rows["configuration"].to_numpy()
+        if places.dtype.kind == "f" or places[0] < 0 or (np.diff(places) < 0).any():
+            yield "its configurations are not numbered by integers from 0 on, in ascending order"
+            return
         numbers = sorted(set(rows["iteration"]))
         for number, curve in rows.groupby("configuration", sort=False):
             where = f"configuration {number}"
@@ -187,11 +205,14 @@ class Table:
                 return
             try:
                 space.validate(_unprefixed(configs)[0])
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 yield f"{where}: {error}"
             errors = curve["validation_error"].to_numpy()
             if np.isnan(errors[:-1]).any() or np.nanmin([*errors, 0.0]) < 0 or np.nanmax([*errors, 0.0]) > 1:
                 yield f"{where}: a validation error is not in [0, 1]"
+            training = curve["training_error"].to_numpy()
+            if np.nanmin([*training, 0.0]) < 0 or np.nanmax([*training, 0.0]) > 1:
+                yield f"{where}: a training error is not in [0, 1]"
             for clock in ("seconds", "processor_seconds"):
                 seconds = curve[clock].to_numpy()
                 if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
@@ -209,6 +230,13 @@ class Table:
                 yield f"{where}: consumed must be from 1 to the iteration, and not fall"
             elif self.head.every_iteration and (consumed != iterations).any():
                 yield f"{where}: consumed must be the iteration"
+            if curve[self.head.clock].iloc[-1] == 0:
+                yield f"{where}: its training took 0 {self.head.clock}"
+
+
+def target_of(task: str) -> str | None:
+    """The class of a task by `conf/task`; None where there is no such task."""
+    return document("task", task)["_target_"] if task in choices("task") else None
 
 
 def load(path: str | Path) -> Table:

