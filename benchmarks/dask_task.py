@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.arithmetic import variables
 from benchmarks.engine import ending
 from benchmarks.experiment import Experiment
 from benchmarks.provenance import provenance
@@ -21,7 +22,7 @@ REPORTS = 0.5  # seconds between two messages of progress, at least: they go thr
 
 
 class UnfitWorker(RuntimeError):
-    """A Dask worker has other software than the driver, or does not see the folder of the records."""
+    """What a Dask worker lacks of the driver's terms, as `complaint` says it."""
 
 
 class Unwanted(RuntimeError):
@@ -40,17 +41,26 @@ class Terms:
         Of all that can decide an outcome.
     commit : str or None
         Of the suite, where it is a git checkout.
+    arithmetic : mapping of str to str or None
+        What decides how the processes that run experiments round.
     """
 
     token: Path
     versions: Mapping[str, str]
     commit: str | None
+    arithmetic: Mapping[str, str | None]
 
     @classmethod
     def of_this_process(cls, token: Path) -> Terms:
-        """The terms that this process itself meets."""
-        made_by = provenance()
-        return cls(token, made_by["versions"], made_by["git"] and made_by["git"]["commit"])
+        """The terms that this process itself meets, and those that it starts for experiments."""
+        made_by = provenance(variables(1))
+        # What numpy is told not to use differs between processors that then compute alike: what it uses counts.
+        used = made_by["machine"]["arithmetic"]
+        arithmetic = {
+            "OPENBLAS_CORETYPE": used["OPENBLAS_CORETYPE"],
+            "SIMD extensions of numpy": " ".join(sorted(used["simd"])),
+        }
+        return cls(token, made_by["versions"], made_by["git"] and made_by["git"]["commit"], arithmetic)
 
 
 def complaint(terms: Terms) -> str | None:
@@ -62,6 +72,7 @@ def complaint(terms: Terms) -> str | None:
     differing = [(name, here.versions.get(name), terms.versions.get(name)) for name in names]
     if None not in (here.commit, terms.commit):
         differing.append(("the suite at commit", here.commit, terms.commit))
+    differing += [(name, here.arithmetic.get(name), theirs) for name, theirs in terms.arithmetic.items()]
     told = [
         f"{name} {ours or '(none)'} instead of {theirs or 'none'}" for name, ours, theirs in differing if ours != theirs
     ]
@@ -86,7 +97,7 @@ def run_task(
     dask_worker = get_worker()
     lacking = complaint(terms)
     if lacking is not None:
-        raise UnfitWorker(f"Dask worker {dask_worker.address} {lacking}")
+        raise UnfitWorker(lacking)
     # Dask starts its workers as daemons, which may have no children. Ours watch their parent themselves.
     multiprocessing.current_process().daemon = False
     key = dask_worker.get_current_task()
@@ -130,7 +141,7 @@ def _attempt(
                 continue
             message = worker.receive()
             if not isinstance(message, Progress):
-                return ending(worker, message, experiment.folder(out))
+                return ending(worker, message, experiment, out, command)
             report(message)
     finally:
         worker.end()

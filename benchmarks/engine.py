@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks import killed
-from benchmarks.experiment import Experiment
+from benchmarks.arithmetic import variables
+from benchmarks.experiment import Experiment, describe
 from benchmarks.records import ERROR, CorruptRecord, RunLocked, TrialLog, read_run, write_run
 from benchmarks.worker import OUTPUT, Ended, Progress, Worker
 
@@ -118,7 +119,7 @@ def run_all(
                     observer.progressed(index, message)
                     continue
                 del running[worker]
-                ended = ending(worker, message, experiments[index].folder(out))
+                ended = ending(worker, message, experiments[index], out, command)
                 if ended is None or ended.memory > MEMORY:
                     worker.end()
                 else:
@@ -140,11 +141,13 @@ def run_all(
     return failures
 
 
-def ending(worker: Worker, message: Ended | None, folder: Path) -> Ended | None:
+def ending(worker: Worker, message: Ended | None, experiment: Experiment, out: Path, command: str) -> Ended | None:
     """How an experiment ended whose worker said so, or died; None where it is to be started again."""
     if message is not None:
         return message
-    return None if worker.killed() and _may_go_on(folder) else _death(worker, folder)
+    if worker.killed() and _may_go_on(experiment.folder(out)):
+        return None
+    return _death(worker, experiment, out, command)
 
 
 def failure_of(experiment: Experiment, ended: Ended) -> Failure | None:
@@ -180,14 +183,15 @@ def _may_go_on(folder: Path) -> bool:
         return False
 
 
-def _death(worker: Worker, folder: Path) -> Ended:
+def _death(worker: Worker, experiment: Experiment, out: Path, command: str) -> Ended:
     """The end of an experiment whose worker died, put on record with what it printed last."""
+    folder = experiment.folder(out)
     reason = worker.cause_of_death()
     printed = ""
     with contextlib.suppress(OSError):
         printed = _last_words((folder / OUTPUT).read_text(errors="replace"))
     with contextlib.suppress(OSError, RunLocked, CorruptRecord):  # what cannot be marked is left as it is
-        _mark_failed(folder)
+        _mark_failed(experiment, out, command)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ERROR).write_text(f"{reason}\n{printed}")
@@ -203,9 +207,12 @@ def _last_words(printed: str) -> str:
     return printed[start if fault < 0 else min(start, fault) :]
 
 
-def _mark_failed(folder: Path) -> None:
+def _mark_failed(experiment: Experiment, out: Path, command: str) -> None:
     """Say in run.json that a run which no process works on any more has failed."""
-    with TrialLog(folder):  # no other process works on it now
-        run = read_run(folder) or {}
+    folder = experiment.folder(out)
+    with TrialLog(folder) as log:  # no other process works on it now
+        run = read_run(folder)
+        if run is None:  # its worker died before it could describe it
+            run = describe(experiment, command, log, None, variables(experiment.threads))
         if run.get("status") == "running":
             write_run(folder, run | {"status": "failed"})

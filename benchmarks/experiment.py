@@ -29,7 +29,7 @@ from benchmarks import killed
 from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.continuation import Continuation, record_of
 from benchmarks.objectives.protocol import DataSource, Evaluation, Objective
-from benchmarks.provenance import provenance
+from benchmarks.provenance import NONE_ADDED, provenance
 from benchmarks.reason import reason
 from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, rows_of, write_run
 from benchmarks.replay import Replay, ReplayedTraining
@@ -220,8 +220,9 @@ def run_experiment(
     with TrialLog(folder) as log:
         if is_done(folder):  # by a process that held it until now
             return _skip(folder, on_trial)
-        run = _describe(experiment, command, log, earlier=read_run(folder))
+        run = describe(experiment, command, log, earlier=read_run(folder))
         try:
+            write_run(folder, run)  # first: building takes its time, and the process may die of it
             objective, method = experiment.build(folder / LIBRARY)
             objective.prepare()
             run["optimum"] = objective.optimum
@@ -369,8 +370,17 @@ def _level(objective: Objective, trial: Trial) -> Level:
     return dataclasses.replace(level, iterations=trial.budget)
 
 
-def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict[str, Any] | None) -> dict[str, Any]:
-    """The contents of run.json at the start; earlier starts of the same run are kept in a list."""
+def describe(
+    experiment: Experiment,
+    command: str,
+    log: TrialLog,
+    earlier: dict[str, Any] | None,
+    added: Mapping[str, str] = NONE_ADDED,
+) -> dict[str, Any]:
+    """The contents of run.json at the start; earlier starts of the same run are kept in a list.
+
+    `added` are the environment variables of the process that runs it, where that is another one.
+    """
     identity = experiment.identity
     starts = [] if earlier is None else [*earlier.get("earlier", []), {name: earlier.get(name) for name in START}]
     return {
@@ -379,7 +389,7 @@ def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict
         "seed": experiment.seed,
         "hash": experiment.hash,
         "status": "running",
-        "optimum": None,
+        "optimum": None if earlier is None else earlier.get("optimum"),
         "data": identity["data"],
         "threads": experiment.threads,
         "configuration": identity,
@@ -389,7 +399,7 @@ def _describe(experiment: Experiment, command: str, log: TrialLog, earlier: dict
         "finished": None,
         "n_trials": None,
         "first_trial": len(log.rows),
-        **provenance(),
+        **provenance(added),
         "earlier": starts,
     }
 

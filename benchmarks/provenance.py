@@ -6,8 +6,11 @@ import functools
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -28,21 +31,58 @@ DISTRIBUTIONS = (
     "tensorflow",
     "tensorflow-cpu",
     "keras",
+    "torch",
+    "gpytorch",
+    "botorch",
+    "optuna",
+    "dehb",
 )
+# What chooses the code of OpenBLAS and numpy, and so how they round: see `benchmarks.arithmetic`.
+CHOICES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES")
+NONE_ADDED: Mapping[str, str] = MappingProxyType({})
 
 
-@functools.cache
-def provenance() -> dict[str, Any]:
-    """The versions, the commit and the machine of this process, computed once.
+def provenance(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
+    """The versions, the commit and the machine of this process, or of one that it starts.
+
+    Parameters
+    ----------
+    added : mapping
+        Environment variables that the process has, and this one has not.
 
     Returns
     -------
     dict
         versions : dict of str to str, Python's own among them.
         git : {"commit": str, "clean": bool}, or None where the package is no git checkout.
-        machine : {"platform", "cpu", "cores", "gpus"}; cores are those this process may use, gpus those of
-            Nvidia's that there are.
+        machine : {"platform", "cpu", "cores", "gpus", "arithmetic"}; cores are those this process may use,
+            gpus those of Nvidia's that there are, and arithmetic is that of `arithmetic`.
     """
+    fixed = _fixed()
+    return {**fixed, "machine": {**fixed["machine"], "arithmetic": arithmetic(added)}}
+
+
+def arithmetic(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
+    """What decides how numpy and OpenBLAS round in this process, or in one that it starts with variables added.
+
+    Returns
+    -------
+    dict
+        The variables of `CHOICES`, None where one is not set, and "simd": the extensions of the
+        processor that numpy uses.
+    """
+    import numpy
+
+    chosen = {name: added.get(name, os.environ.get(name)) for name in CHOICES}
+    extensions = numpy.show_config(mode="dicts").get("SIMD Extensions", {})  # as the variables of this process allow
+    off = re.split(r"[\s,]+", chosen["NPY_DISABLE_CPU_FEATURES"] or "")
+    found = [name for name in extensions.get("found", []) if name not in off]
+    return chosen | {"simd": [*extensions.get("baseline", []), *found]}
+
+
+@functools.cache
+def _fixed() -> dict[str, Any]:
+    """What is the same in all processes that start alike; asking git takes its time."""
     return {
         "versions": {"python": platform.python_version()} | _versions(),
         "git": _git(REPOSITORY),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.records import RUN, TRIALS
-from benchmarks.status import Grid, grids
+from benchmarks.status import Grid, grids, name_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -49,6 +49,11 @@ class Setting:
         """What its runs have in common: task, budget, threads, data and, where it is used, shared_init."""
         run, _ = next(iter(self.grid.runs.values()))
         return {name: value for name, value in run["configuration"].items() if name != "method"}
+
+    @property
+    def named(self) -> dict[str, str]:
+        """`labels`, then those of the methods that have not begun though a command names them."""
+        return self.labels | {method: name_of(method) for method in self.grid.methods if method not in self.labels}
 
     @property
     def done(self) -> list[Cell]:
@@ -118,4 +123,4 @@ def _labels(grid: Grid) -> dict[str, str]:
     methods = pandas.DataFrame([run for run, _ in grid.runs.values()], columns=names).drop_duplicates()
     shown = dict(zip(methods["method"] + "-" + methods["hash"], labels(methods), strict=True))
     order = list(method_styles(methods["method"]))
-    return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(key.rpartition("-")[0]), key))}
+    return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(name_of(key)), key))}

@@ -20,7 +20,7 @@ REPLAY = "benchmarks.replay.Replay"
 STATE_WORDS = (
     "done: its budget is spent or its method had nothing left to propose; running: a process is working on it; "
     "truncated: begun, and nobody works on it; failed: ended with an error; missing: never begun, though a command "
-    "names its seed or another method has it."
+    "names it or another method has its seed."
 )
 
 
@@ -55,12 +55,12 @@ def missing(settings: Sequence[Setting]) -> Section:
     rows = []
     blocks: list[Block] = []
     for setting in settings:
-        seeds = {method: _by_state(setting, method) for method in setting.labels}
+        seeds = {method: _by_state(setting, method) for method in setting.named}
         counts = [sum(len(of[state]) for of in seeds.values()) for state in STATES]
         rows.append((setting.name, str(sum(counts)), *map(str, counts)))
         if setting.grid.undone():
             undone = tuple(
-                (setting.labels[method], str(len(of["done"])), *(seed_list(of[state]) or "–" for state in STATES[1:]))
+                (setting.named[method], str(len(of["done"])), *(seed_list(of[state]) or "–" for state in STATES[1:]))
                 for method, of in seeds.items()
             )
             head = ("method", "runs done", *(f"seeds {state}" for state in STATES[1:]))

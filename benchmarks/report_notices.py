@@ -8,7 +8,7 @@ from benchmarks.data import is_stand_in
 from benchmarks.page import Notice
 from benchmarks.recorded import Setting
 from benchmarks.report_coverage import replayed, scales
-from benchmarks.report_provenance import machine_of, starts, versions
+from benchmarks.report_provenance import arithmetic_of, machine_of, starts, versions
 
 
 def notices(settings: Sequence[Setting]) -> tuple[Notice, ...]:
@@ -66,6 +66,8 @@ def _origin(settings: Sequence[Setting]) -> Iterable[str]:
     said += ["some outside of a git checkout"] if not all(commits) else []
     mixed = [name for name, counts in versions(made).items() if len(counts) > 1]
     said += [f"with several versions of {', '.join(mixed)}"] if mixed else []
+    known = {arithmetic_of(start) for start in made if (start.get("machine") or {}).get("arithmetic")}
+    said += ["with arithmetic that rounds differently"] if len(known) > 1 else []
     if said:
         yield f"The runs were made {'; '.join(said)}: see “Where it comes from”."
 

@@ -62,6 +62,15 @@ def machine_of(start: dict[str, Any]) -> tuple[str, str, str]:
     return tuple(str(machine.get(name, "–")) for name in ("platform", "cpu", "cores"))
 
 
+def arithmetic_of(start: dict[str, Any]) -> str:
+    """What chose the code of OpenBLAS and numpy at a start; a dash where that was not recorded."""
+    used = (start.get("machine") or {}).get("arithmetic")
+    if used is None:
+        return "–"
+    core = used["OPENBLAS_CORETYPE"]
+    return f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(used['simd']) or 'no extensions'}"
+
+
 def _software(made: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for name, counts in versions(made).items():
@@ -79,9 +88,10 @@ def _commits(made: Sequence[dict[str, Any]]) -> Table:
 
 
 def _machines(made: Sequence[dict[str, Any]]) -> Table:
-    counts = Counter((*machine_of(start), str(start["threads"])) for start in made)
+    counts = Counter((*machine_of(start), str(start["threads"]), arithmetic_of(start)) for start in made)
     rows = tuple((*machine, str(n)) for machine, n in sorted(counts.items()))
-    return Table("Machines", ("platform", "processor", "cores", "threads a run", "starts"), rows, "llrrr")
+    head = ("platform", "processor", "cores", "threads a run", "arithmetic", "starts")
+    return Table("Machines", head, rows, "llrrlr")
 
 
 def _digests(settings: Sequence[Setting], out: Path) -> Table:

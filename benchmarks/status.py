@@ -5,6 +5,9 @@ Exit status: 0 when all are done, 1 when not, 2 for a mistake in the command or 
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
 import json
 import shlex
 import sys
@@ -22,8 +25,9 @@ HELP = """\
 usage: python -m benchmarks.status [out=results/runs]
 
 Shows a grid of methods and seeds for every task and configuration recorded below a folder, then the
-commands that finish what is not done. A seed is missing where a command that ran the method names it,
-or another method of the same grid has it.
+commands that finish what is not done. A seed is missing where a command names it, or another method of
+the same grid has it; a method is missing where a command names it and it has not begun, also where it was
+skipped as its library is not installed.
 """
 MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
 LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
@@ -54,12 +58,19 @@ class Grid:
 
     @property
     def methods(self) -> list[str]:
-        return sorted({method for method, _ in self.states})
+        """Name and hash of those that have begun; of those that a command names beside them, the name and "-"."""
+        begun = {method for method, _ in self.states}
+        names = {name_of(method) for method in begun}
+        named = {name for command in self._different_commands() for name in methods_of(command)}
+        return sorted(begun.union(f"{name}-" for name in named - names))
 
     @property
     def seeds(self) -> list[int]:
-        named = (seed for command in {command for command, _ in self.commands.values()} for seed in seeds_of(command))
+        named = (seed for command in self._different_commands() for seed in seeds_of(command))
         return sorted({seed for _, seed in self.states}.union(named))
+
+    def _different_commands(self) -> set[str]:
+        return {command for command, _ in self.commands.values()}
 
     def state(self, method: str, seed: int) -> str:
         return self.states.get((method, seed), "missing")
@@ -71,7 +82,7 @@ class Grid:
 
     def lines(self) -> list[str]:
         """The grid as text, a row a method; a method that is there twice is shown with its hash."""
-        names = [method.rpartition("-")[0] for method in self.methods]
+        names = [name_of(method) for method in self.methods]
         shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
         width = max(map(len, shown))
         widths = [len(str(seed)) for seed in self.seeds]
@@ -95,10 +106,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, CorruptRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for grid in found:
-        print(*grid.lines(), sep="\n", end="\n\n")
+    jobs = unbegun(found)
+    for lines in [*(grid.lines() for grid in found), *([f"{job}: not begun"] for job in jobs)]:
+        print(*lines, sep="\n", end="\n\n")
     print(LEGEND)
-    commands = dict.fromkeys(line for grid in found for line in finishing(grid))
+    commands = dict.fromkeys([*(line for grid in found for line in finishing(grid)), *jobs.values()])
     if commands:
         print("\nto finish:", *commands, sep="\n  ")
     return 1 if commands else 0
@@ -152,6 +164,11 @@ def grids(out: Path) -> list[Grid]:
     return list(found.values())
 
 
+def name_of(method: str) -> str:
+    """The name of a method of a grid, without its hash."""
+    return method.rpartition("-")[0]
+
+
 def root_of(folder: Path) -> Path:
     """The folder of the records that a run's is in: out of out/<task>/<method>-<hash>/seed-<n>."""
     return folder.absolute().parents[2]
@@ -182,11 +199,42 @@ def finishing(grid: Grid) -> list[str]:
             command, root = recorded[method, seed]
             commands.append(_at(command, root))
             continue
+        name = name_of(method)
         mine = [recorded[cell] for cell in recorded if cell[0] == method]
+        mine = mine or [(command, root) for command, root in recorded.values() if name in methods_of(command)]
         having = [(command, root) for command, root in mine if seed in seeds_of(command)]
-        command, root = having[0] if having else (_only(mine[0][0], method.rpartition("-")[0], seed), mine[0][1])
+        command, root = having[0] if having else (_only(mine[0][0], name, seed), mine[0][1])
         commands.append(_at(command, root))
     return list(dict.fromkeys(commands))
+
+
+def unbegun(found: Iterable[Grid]) -> dict[str, str]:
+    """The jobs of recorded sweeps that no grid is of, by the values that tell them apart, with their commands."""
+    there: dict[Path, list[dict[str, Any]]] = {}
+    sweeps: dict[tuple[str, Path], None] = {}
+    for grid in found:
+        run, folder = next(iter(grid.runs.values()))
+        there.setdefault(root_of(folder), []).append(_values_of_run(run))
+        sweeps |= dict.fromkeys(grid.commands.values())
+    jobs = {}
+    for command, root in sweeps:
+        names = {word.lstrip("+").partition("=")[0] for word in shlex.split(command) if "=" in word}
+        given = {name: _values(command, name, None) for name in sorted(names - {"method", "seeds"})}
+        axes = [[(name, value) for value in values] for name, values in given.items() if len(values) > 1]
+        for job in itertools.product(*axes):
+            # What a run does not tell, such as the scale, tells no jobs apart.
+            if not any(all(values.get(name, value) == value for name, value in job) for values in there[root]):
+                jobs[", ".join(f"{name}={options.text(value)}" for name, value in job)] = _at(command, root)
+    return jobs
+
+
+def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a run tells of what may be swept over, by option."""
+    configuration = run["configuration"]
+    values = {"task": run["task"], "threads": configuration["threads"]}
+    values["shared_init"] = configuration.get("shared_init", False)
+    values |= {f"budget.{name}": value for name, value in configuration["budget"].items()}
+    return values | {f"task.parameters.{name}": v for name, v in configuration["task"].get("parameters", {}).items()}
 
 
 def _at(command: str, root: Path) -> str:
@@ -206,17 +254,43 @@ def _only(command: str, method: str, seed: int) -> str:
     return _with(command, method=method, seeds=f"[{seed}]") if _of_run(command) else command
 
 
+@functools.cache
 def seeds_of(command: str) -> tuple[int, ...]:
-    """The seeds that a command names; none if it is no `benchmarks.run` or sweeps over them."""
-    import yaml
+    """The seeds that a command names, those of a sweep together; none if it is no `benchmarks.run`."""
+    found: dict[int, None] = {}
+    for value in _values(command, "seeds", document("", "config")["seeds"]):
+        with contextlib.suppress(UsageError):
+            found |= dict.fromkeys(options.seeds(value))
+    return tuple(found)
+
+
+@functools.cache
+def methods_of(command: str) -> tuple[str, ...]:
+    """The names of the methods that a command names, those of a sweep together; none if it is no `benchmarks.run`."""
+    default = next(entry["method"] for entry in document("", "config")["defaults"] if "method" in entry)
+    values = _values(command, "method", default)
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return tuple(dict.fromkeys(str(name) for names in lists for name in names))
+
+
+def _values(command: str, option: str, default: Any) -> list[Any]:
+    """What a `benchmarks.run` gives an option: one value, or each that it sweeps over; none if that cannot be read."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
 
     if not _of_run(command):
-        return ()
-    given = value_of(command, "seeds")
+        return []
+    given = value_of(command, option)
+    if given is None:
+        return [default]
+    parser = OverridesParser.create()
     try:
-        return options.seeds(document("", "config")["seeds"] if given is None else yaml.safe_load(given))
-    except (UsageError, yaml.YAMLError):
-        return ()
+        override = parser.parse_override(f"{option}={given}")
+        if not override.is_sweep_override():
+            return [override.value()]
+        return [parser.parse_override(f"{option}={value}").value() for value in override.sweep_string_iterator()]
+    except HydraException:
+        return []
 
 
 def _of_run(command: str) -> bool:

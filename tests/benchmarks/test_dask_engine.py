@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import threading
 import time
@@ -11,10 +12,10 @@ from types import SimpleNamespace
 import distributed
 import pytest
 
-from benchmarks import dask_engine
+from benchmarks import arithmetic, dask_engine, dask_task
 from benchmarks.budget import Budget
 from benchmarks.dask_engine import connect
-from benchmarks.dask_task import Terms, complaint
+from benchmarks.dask_task import Terms, UnfitWorker, complaint
 from benchmarks.engine import run_all
 from benchmarks.experiment import Experiment
 from benchmarks.options import UsageError
@@ -38,6 +39,11 @@ class Deadly(Currin):
 class Broken(Currin):
     def evaluate(self, config, level, seed):
         os._exit(3)
+
+class Slow(Currin):
+    def evaluate(self, config, level, seed):
+        time.sleep(1)
+        return super().evaluate(config, level, seed)
 
 class SlowSearch(RandomSearch):
     def ask(self):
@@ -89,12 +95,13 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     assert [path.name for path in dask.iterdir()] == ["currin"]
 
 
-def test_the_method_that_took_longest_goes_first(tmp_path, tasks, cluster, monkeypatch):
+def test_the_method_that_took_longest_goes_first(tmp_path, tasks, cluster):
     slow = ("slow_search", "deadly_task.SlowSearch")
     experiments = [experiment(seed, search=search) for seed in (0, 1) for search in (None, slow)]
     log = Log()
-    monkeypatch.setattr(dask_engine.DaskEngine, "count", lambda self: None)  # one at a time
     with connect(cluster, 1, tmp_path) as engine:
+        engine.threads = dict.fromkeys(engine.threads, 1)  # one at a time
+        engine.look = dict
         assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
     assert log.begun == [0, 1, 3, 2]  # methods that are not known yet, then the slow one
 
@@ -170,11 +177,160 @@ def test_a_complaint_names_what_differs(tmp_path):
     assert complaint(dataclasses.replace(here, commit=None)) is None
 
 
-def test_a_worker_that_came_later_and_does_not_fit_fails_its_experiment_with_the_reason(tmp_path, cluster):
+def test_a_complaint_names_another_arithmetic_of_the_processes_that_run_experiments(tmp_path, monkeypatch):
+    here = Terms.of_this_process(tmp_path)
+    assert here.arithmetic["OPENBLAS_CORETYPE"] == arithmetic.portably(os.getenv, "OPENBLAS_CORETYPE")
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    told = f"has OPENBLAS_CORETYPE Prescott instead of {here.arithmetic['OPENBLAS_CORETYPE'] or 'none'}: "
+    assert complaint(here).startswith(told)
+    monkeypatch.undo()
+    name = "SIMD extensions of numpy"
+    told = complaint(dataclasses.replace(here, arithmetic=here.arithmetic | {name: "X86_V2 X86_V9"}))
+    assert told.startswith(f"has {name} {here.arithmetic[name]} instead of X86_V2 X86_V9: ")
+
+
+class Joining(Log):
+    """Has a worker of this cluster come when the first experiment is over."""
+
+    def __init__(self, cluster):
+        super().__init__()
+        self.cluster = cluster
+
+    def ended(self, index, failure):
+        if not self.over:
+            with distributed.Client(self.cluster.scheduler_address, set_as_default=False) as client:
+                self.cluster.scale(2)
+                client.wait_for_workers(2)
+        super().ended(index, failure)
+
+
+def slow(seed):
+    return experiment(seed, "deadly_task.Slow", heavy=1)
+
+
+@pytest.fixture
+def small(tmp_path, tasks):
+    """A cluster of one worker with one thread, in this process."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options, protocol="tcp", host="127.0.0.1") as cluster:
+        yield cluster
+
+
+RAN = []  # addresses of workers, one an experiment
+FIT = []  # those that do not complain
+ANSWER = []  # of the others
+
+
+def complaining(terms, dask_worker):
+    """In place of `complaint`."""
+    if dask_worker.address in FIT:
+        return None
+    if isinstance(ANSWER[0], Exception):
+        raise ANSWER[0]
+    return ANSWER[0]
+
+
+def noted(*arguments):
+    """In place of `run_task`: notes where it runs."""
+    RAN.append(distributed.get_worker().address)
+    return dask_task.run_task(*arguments)
+
+
+def refused_by_the_first(*arguments):
+    """In place of `run_task`: the worker that is asked first never fits."""
+    RAN.append(distributed.get_worker().address)
+    if RAN[-1] == RAN[0]:
+        raise UnfitWorker("does not see it")
+    return dask_task.run_task(*arguments)
+
+
+@pytest.fixture
+def instead(monkeypatch):
+    """Workers call these functions."""
+    RAN.clear()
+
+    def replaced(**functions):
+        for name, function in functions.items():
+            monkeypatch.setattr(dask_engine, name, function)
+
+    return replaced
+
+
+@pytest.mark.parametrize("answer", ["has numpy 1 instead of 2: tables would depend on the machine", ImportError("no")])
+def test_a_worker_that_comes_later_and_does_not_fit_is_named_once_and_given_nothing(
+    tmp_path, small, instead, capsys, answer
+):
+    FIT[:], ANSWER[:] = [worker.address for worker in small.workers.values()], [answer]
+    instead(complaint=complaining, run_task=noted)
+    experiments, log = [slow(seed) for seed in range(4)], Joining(small)
+    with connect(small.scheduler_address, 1, tmp_path) as engine:
+        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+        assert len(engine.unfit) == 1 and engine.jobs == 1
+    assert log.over == dict.fromkeys(range(4)) and RAN == FIT * 4
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "Dask worker" in line]
+    told = "cannot load the suite: ImportError: no" if isinstance(answer, Exception) else answer
+    assert line == f"engine=dask: Dask worker {next(iter(engine.unfit))} {told}. It is given no experiment"
+
+
+def test_a_worker_that_comes_later_and_fits_takes_its_part(tmp_path, small, instead):
+    instead(run_task=noted)
+    with connect(small.scheduler_address, 1, tmp_path) as engine:
+        experiments = [slow(seed) for seed in range(4)]
+        assert engine.run_all(experiments, tmp_path, command="test", observer=Joining(small)) == []
+        assert engine.jobs == 2
+    assert len(RAN) == 4 and len(set(RAN)) == 2
+
+
+def test_an_experiment_of_a_worker_that_turns_out_not_to_fit_is_started_again_by_another(
+    tmp_path, small, instead, capsys
+):
+    small.scale(2)
+    instead(run_task=refused_by_the_first)
+    experiments, log = [experiment(seed) for seed in range(3)], Log()
+    with distributed.Client(small.scheduler_address, set_as_default=False) as client:
+        client.wait_for_workers(2)
+    with connect(small.scheduler_address, 1, tmp_path) as engine:
+        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+        assert engine.unfit == {RAN[0]: "does not see it"}
+    assert log.over == dict.fromkeys(range(3))
+    assert capsys.readouterr().err.count("Dask worker") == 1
+
+
+def test_experiments_fail_with_the_reason_where_no_fit_worker_is_left(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
     with connect(cluster, 1, tmp_path) as engine:
         engine.terms.token.unlink()
-        (failure,) = engine.run_all([experiment(0)], tmp_path, command="test", observer=Log())
-    assert failure.reason.startswith("UnfitWorker: Dask worker tcp://") and "does not see" in failure.reason
+        failures = engine.run_all([experiment(0), experiment(1)], tmp_path, command="test", observer=Log())
+    assert len(failures) == 2
+    for failure in failures:
+        assert failure.reason.startswith("UnfitWorker: Dask worker tcp://") and "does not see" in failure.reason
+
+
+@pytest.mark.parametrize("allowed", [3, 0])
+def test_an_experiment_whose_only_worker_is_lost_is_started_again_by_one_that_comes(
+    tmp_path, small, monkeypatch, allowed
+):
+    """On its own it would wait for ever, as Dask may give it to no other; where too many were lost, it fails."""
+    monkeypatch.setattr(dask_engine, "LOSSES", allowed)
+    (first,) = [worker.address for worker in small.workers.values()]
+
+    class Leaving(Log):
+        def started(self, index):
+            if not self.begun:
+                small.scale(0)
+            super().started(index)
+
+    log, each = Leaving(), slow(0)
+    with connect(small.scheduler_address, 1, tmp_path) as engine:
+        timer = threading.Timer(4, small.scale, [1])
+        timer.start()
+        failures = engine.run_all([each], tmp_path, command="test", observer=log)
+        timer.join()
+    if allowed:
+        assert failures == [] and log.begun == [0, 0]
+        assert len(rows(each.folder(tmp_path))) == 1
+    else:
+        assert [failure.reason for failure in failures] == [f"its Dask worker was lost 1 times, the last at {first}"]
 
 
 def test_a_scheduler_of_another_version_is_refused():

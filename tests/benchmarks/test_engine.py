@@ -177,12 +177,25 @@ def test_a_refused_run_leaves_the_output_of_the_other_process_alone(tmp_path):
 
 
 def test_a_run_that_another_process_took_over_is_not_marked_as_failed(tmp_path):
-    folder = experiment(0).folder(tmp_path)
+    each = experiment(0)
+    folder = each.folder(tmp_path)
     with TrialLog(folder):
         write_run(folder, {"status": "running"})
         with pytest.raises(RunLocked):
-            _mark_failed(folder)
+            _mark_failed(each, tmp_path, "test")
     assert read_run(folder) == {"status": "running"}
+
+
+def test_a_run_whose_worker_died_before_it_described_it_is_described_as_it_would_have_been(tmp_path):
+    """With the worker's arithmetic, not that of this process."""
+    each = experiment(0)
+    run_all([each], tmp_path / "whole", jobs=1, command="test", observer=Log())
+    _mark_failed(each, tmp_path, "test")
+    own, described = read_run(each.folder(tmp_path / "whole")), read_run(each.folder(tmp_path))
+    assert own["machine"]["arithmetic"] is not None and own["machine"] == described["machine"]
+    differing = {name for name in own | described if own.get(name) != described.get(name)} - {"started"}
+    assert differing == {"status", "optimum", "finished", "n_trials"}
+    assert described["status"] == "failed"
 
 
 def test_workers_are_told_that_the_data_is_found(tmp_path, tasks, monkeypatch):

@@ -9,6 +9,7 @@ import multiprocessing
 import pickle
 import random
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -492,6 +493,22 @@ def test_a_run_in_use_is_refused_and_left_alone(tmp_path):
     with TrialLog(EXPERIMENT.folder(tmp_path)), pytest.raises(RunLocked, match="another process"):
         run(EXPERIMENT, tmp_path)
     assert [path.name for path in EXPERIMENT.folder(tmp_path).iterdir()] == ["trials.jsonl"]
+
+
+def test_a_run_is_described_before_it_is_built_and_keeps_the_optimum_that_is_known(tmp_path, monkeypatch):
+    run(EXPERIMENT, tmp_path)
+    folder, seen, build = EXPERIMENT.folder(tmp_path), [], Experiment.build
+    (folder / "trials.jsonl").write_text("")
+
+    def noted(self, *arguments):
+        seen.append(read_run(folder))
+        return build(self, *arguments)
+
+    monkeypatch.setattr(Experiment, "build", noted)
+    run(EXPERIMENT, tmp_path)
+    shutil.rmtree(folder)
+    run(EXPERIMENT, tmp_path)
+    assert [(each["status"], each["optimum"]) for each in seen] == [("running", 0.0), ("running", None)]
 
 
 def test_a_run_that_another_process_finishes_while_it_is_waited_for_is_not_described_anew(tmp_path, monkeypatch):

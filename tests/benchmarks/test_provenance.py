@@ -1,12 +1,15 @@
 """Provenance names the commit of the package's own checkout, and says when there is none."""
 
+import importlib.metadata
 import json
 import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
+from benchmarks import arithmetic as portable
 from benchmarks import provenance as module
 from benchmarks.provenance import provenance
 
@@ -53,8 +56,38 @@ def test_without_git_there_is_no_commit(repository, monkeypatch):
     assert module._git(repository[0]) is None
 
 
-def test_it_is_computed_once_and_is_strict_json():
-    assert provenance() is provenance()
-    json.dumps(provenance(), allow_nan=False)
-    assert {"python", "numpy", "scipy"} <= set(provenance()["versions"])
-    assert provenance()["machine"]["cores"] >= 1
+def test_git_is_asked_once_and_it_is_strict_json(monkeypatch):
+    first = provenance()
+    monkeypatch.setattr(module, "_git", None)
+    assert provenance() == first
+    json.dumps(first, allow_nan=False)
+    assert {"python", "numpy", "scipy"} <= set(first["versions"])
+    assert first["machine"]["cores"] >= 1
+
+
+@pytest.mark.parametrize("name", ["torch", "optuna", "dehb", "botorch", "gpytorch"])
+def test_libraries_of_optional_methods_are_among_the_versions(monkeypatch, name):
+    monkeypatch.setattr(importlib.metadata, "version", lambda distribution: f"1 of {distribution}")
+    assert module._versions()[name] == f"1 of {name}"
+
+
+def test_the_arithmetic_of_a_worker_is_that_which_is_foreseen_for_it():
+    """The real numpy in a real process."""
+    variables = portable.variables(1)
+    foreseen = module.arithmetic(variables)
+    assert portable.portably(module.arithmetic) == foreseen
+    extensions = portable.portably(np.show_config, "dicts")["SIMD Extensions"]
+    assert foreseen["simd"] == [*extensions["baseline"], *extensions.get("found", [])]
+    assert foreseen["OPENBLAS_CORETYPE"] == variables.get("OPENBLAS_CORETYPE", os.environ.get("OPENBLAS_CORETYPE"))
+
+
+def test_arithmetic_that_the_user_chose_is_recorded(monkeypatch):
+    """As variables of this process, and of one that has others too; disabled extensions are not in use."""
+    monkeypatch.setattr(np, "show_config", lambda mode: {"SIMD Extensions": {"baseline": ["A"], "found": ["B", "C"]}})
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "SkylakeX")
+    for name in ("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"):
+        monkeypatch.delenv(name, raising=False)
+    here = {"OPENBLAS_CORETYPE": "SkylakeX", "NPY_DISABLE_CPU_FEATURES": None, "NPY_ENABLE_CPU_FEATURES": None}
+    assert provenance()["machine"]["arithmetic"] == here | {"simd": ["A", "B", "C"]}
+    added = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "C D"}
+    assert provenance(added)["machine"]["arithmetic"] == here | added | {"simd": ["A", "B"]}

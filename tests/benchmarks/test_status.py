@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from benchmarks import run as run_command
+from benchmarks.command_line import read
 from benchmarks.records import Row, TrialLog, held, write_run
-from benchmarks.status import grids, main
+from benchmarks.status import grids, main, methods_of, seeds_of
 
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)
 
@@ -81,10 +90,126 @@ def test_a_seed_that_no_command_of_the_method_names_gets_one_of_its_own(here, ca
     ]
 
 
+def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys):
+    asked = command("method=[a,b,c]", "seeds=2")
+    record(here, "a", 0, "finished", asked)
+    record(here, "a", 1, "finished", asked)
+    record(here, "b", 1, "finished", command("method=b", "seeds=[1,4]"))
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1:5] == ["   0 1 4", "a  . . -  2/3", "b  - . -  1/3", "c  - - -  0/3"]
+    assert out[out.index("to finish:") + 1 :] == [
+        "  python -m benchmarks.run task=currin out=out method=a 'seeds=[4]'",
+        "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
+        "  python -m benchmarks.run task=currin method=b 'seeds=[1,4]' out=out",
+        f"  {asked}",
+        "  python -m benchmarks.run task=currin out=out method=c 'seeds=[4]'",
+    ]
+
+
+def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
+    words = ["python", "-m", "benchmarks.run", "-m", "task=currin,park", "budget.heavy=3,9", "scale=smoke,laptop"]
+    sweep = shlex.join([*words, "method=a", "seeds=1", "out=out"])
+    record(here, "a", 0, "finished", sweep)
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out
+    for job in ("budget.heavy=9, scale=smoke, task=currin", "budget.heavy=3, scale=laptop, task=park"):
+        assert f"\n{job}: not begun\n" in out
+    assert out.count("not begun") == 6  # of 8, as two differ in the scale alone
+    assert out.endswith(f"to finish:\n  {sweep}\n")
+    record(here, "a", 0, "finished", sweep, heavy=9, hash="9999999999")
+    assert main(["out=out"]) == 1
+    assert capsys.readouterr().out.count("not begun") == 4
+
+
+def test_a_sweep_is_done_when_all_its_jobs_are(here):
+    common = ["-m", "method=random_search", "budget.heavy=1,2", "task=currin,park", "seeds=1", "jobs=1", "out=out"]
+    assert run_command.main(common) == 0
+    assert main(["out=out"]) == 0
+    shutil.rmtree(here / "park")
+    assert main(["out=out"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "methods", "seeds"),
+    [
+        (["method=[a,b]", "seeds=2"], ("a", "b"), (0, 1)),
+        (["+method=a", "seeds=[5]"], ("a",), (5,)),
+        (["-m", "method=a,b", "seeds=1,[3]"], ("a", "b"), (0, 3)),
+        (["-m", "method=[a],[b,c]", "seeds=1"], ("a", "b", "c"), (0,)),
+        (["method=[a", "seeds=x"], (), ()),
+    ],
+)
+def test_what_a_command_names(arguments, methods, seeds):
+    assert (methods_of(command(*arguments)), seeds_of(command(*arguments))) == (methods, seeds)
+
+
+def test_what_a_command_leaves_to_the_defaults_and_what_other_commands_name():
+    (request,) = read(["task=currin"])
+    assert (methods_of(command()), seeds_of(command())) == (tuple(request.methods), request.seeds)
+    for other in ("python -m benchmarks.record task=fcn method=a seeds=1", "python study.py method=a seeds=1"):
+        assert (methods_of(other), seeds_of(other)) == ((), ())
+
+
+DYING = """
+import os, signal, time
+from baselines.random_search import RandomSearch
+from benchmarks.objectives.currin import Currin
+
+class Dying(Currin):  # before any trial
+    def prepare(self):
+        os._exit(3)
+
+class Unborn(RandomSearch):  # its driver is killed while a worker builds it
+    def __init__(self, problem, seed):
+        if os.getppid() == int(os.environ.get("DRIVER", 0)):
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)  # which a worker whose driver is gone does not live to see
+        super().__init__(problem, seed)
+"""
+
+
+@pytest.fixture
+def dying(here, monkeypatch):
+    (here.parent / "dying.py").write_text(DYING)
+    monkeypatch.syspath_prepend(here.parent)
+
+
+def test_a_run_whose_worker_dies_before_any_trial_has_failed(here, dying, capsys):
+    arguments = ["task=currin", "task._target_=dying.Dying", "method=random_search", "seeds=1", "jobs=1", "out=out"]
+    assert run_command.main(arguments) == 1
+    (run,) = (json.loads(path.read_text()) for path in here.rglob("run.json"))
+    assert (run["status"], run["first_trial"]) == ("failed", 0)
+    capsys.readouterr()
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1:3] == ["               0", "random_search  F  0/1"]
+    assert out[-1] == f"  python -m benchmarks.run {shlex.join(arguments)}"
+
+
+def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_trial(here, dying, capsys):
+    script = (
+        "import os, sys; os.environ['DRIVER'] = str(os.getpid()); from benchmarks.run import main; sys.exit(main())"
+    )
+    arguments = ["task=currin", "method=[random_search,tpe]", "methods.random_search._target_=dying.Unborn", "seeds=2"]
+    path = os.pathsep.join([str(Path(__file__).resolve().parents[2]), str(here.parent)])
+    driver = subprocess.run(
+        [sys.executable, "-c", script, *arguments, "jobs=1", "out=out"], env=os.environ | {"PYTHONPATH": path}
+    )
+    assert driver.returncode == -signal.SIGKILL
+    (folder,) = (path.parent for path in here.rglob("run.json"))
+    deadline = time.monotonic() + 60
+    while held(folder) and time.monotonic() < deadline:  # the worker ends by itself
+        time.sleep(0.05)
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1:4] == ["               0 1", "random_search  T -  0/2", "tpe            - -  0/2"]
+
+
 def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_one_shows_its_hash(here, capsys):
-    record(here, "a", 0, "finished", command("seeds=1"))
-    record(here, "a", 0, "finished", command("seeds=1", "methods.a.x=1"), hash="abcdef0123")
-    record(here, "a", 4, "finished", command("seeds=[4]", "budget.heavy=9"), heavy=9, hash="9999999999")
+    record(here, "a", 0, "finished", command("method=a", "seeds=1"))
+    record(here, "a", 0, "finished", command("method=a", "seeds=1", "methods.a.x=1"), hash="abcdef0123")
+    record(here, "a", 4, "finished", command("method=a", "seeds=[4]", "budget.heavy=9"), heavy=9, hash="9999999999")
     assert main(["out=out"]) == 0
     out = capsys.readouterr().out
     assert "\n              0\na-0123456789  .  1/1\na-abcdef0123  .  1/1\n" in out
@@ -113,9 +238,11 @@ def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, c
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):
-    record(here / "one", "a", 0, "finished", command("seeds=1"))
-    record(here / "two", "a", 0, "finished", command("seeds=1"))
-    record(here / "two", "a", 0, "finished", command("seeds=1", "budget.heavy=9"), heavy=9, hash="9999999999")
+    record(here / "one", "a", 0, "finished", command("method=a", "seeds=1"))
+    record(here / "two", "a", 0, "finished", command("method=a", "seeds=1"))
+    record(
+        here / "two", "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=9"), heavy=9, hash="9999999999"
+    )
     assert main(["out=out"]) == 0
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("currin")]
     assert titles == [
