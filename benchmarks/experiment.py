@@ -231,7 +231,8 @@ def run_experiment(
             budgeted = BudgetedMethod(method, experiment.budget, training.cost)
             deadly = log.n_rows if killed.count(folder, log.n_rows) >= killed.TRIES else None
             trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly)
-            run["status"] = trials.run()
+            run["status"], why = trials.run()
+            run |= {"exhausted": why} if why else {}
         except (Exception, SystemExit) as error:
             with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
                 (folder / ERROR).write_text(traceback.format_exc())
@@ -264,8 +265,8 @@ class _Trials:
     on_iteration: Callable[[Trial, int, float], None] | None
     deadly: int | None = None
 
-    def run(self) -> str:
-        """Go on to the end; "finished" or "exhausted"."""
+    def run(self) -> tuple[str, str | None]:
+        """Go on to the end; "finished" or "exhausted", and why it is exhausted."""
         for row in self.log.rows:
             self._replay(row)
             self._note(row)
@@ -274,9 +275,9 @@ class _Trials:
             try:
                 trial = self.method.ask()
             except BudgetSpent:
-                return "finished"
-            except SearchExhausted:
-                return "exhausted"
+                return "finished", None
+            except SearchExhausted as ended:
+                return "exhausted", str(ended) or "the method had nothing left to propose"
             asking = time.perf_counter() - started
             row = self._measure(trial)
             started = time.perf_counter()

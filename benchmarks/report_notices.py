@@ -14,7 +14,7 @@ from benchmarks.report_provenance import arithmetic_of, machine_of, starts, vers
 def notices(settings: Sequence[Setting]) -> tuple[Notice, ...]:
     """All that apply, the gravest first."""
     texts = [*_data(settings), *_scale(settings), *_unfinished(settings), *_failed(settings)]
-    texts += [*_origin(settings), *_clock(settings), *_twice(settings), *_few_seeds(settings)]
+    texts += [*_exhausted(settings), *_origin(settings), *_clock(settings), *_twice(settings), *_few_seeds(settings)]
     return tuple(map(Notice, texts))
 
 
@@ -56,6 +56,14 @@ def _failed(settings: Sequence[Setting]) -> Iterable[str]:
         yield f"Runs that failed: {runs}. The reasons are under “What failed”."
     if trials:
         yield f"Trials that failed in runs that are done: {trials}. They cost what they cost and are never best."
+
+
+def _exhausted(settings: Sequence[Setting]) -> Iterable[str]:
+    for setting in settings:
+        runs = {cell: setting.grid.runs[cell][0].get("exhausted") for cell in setting.done}
+        for why in dict.fromkeys(why for why in runs.values() if why):
+            methods = dict.fromkeys(setting.labels[method] for (method, _), each in runs.items() if each == why)
+            yield f"In {setting.name} runs of {', '.join(methods)} ended with budget left: {why}."
 
 
 def _origin(settings: Sequence[Setting]) -> Iterable[str]:

@@ -105,7 +105,7 @@ def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
     False where the records do not allow it, or a run has no result as all its heavy trials failed.
     """
     from benchmarks.plots import figure_run
-    from benchmarks.summary import figure_path, fruitless, print_table, table, trials
+    from benchmarks.summary import ended_early, figure_path, fruitless, print_table, table, trials
 
     out = plan.request.out
     failed = [failure.experiment for failure in failures]
@@ -116,6 +116,8 @@ def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
             return True
         print_table(*table(frame, plan.experiments), title=f"{prefix}{plan.title}")
         print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
+        for line in ended_early(plan.experiments, out):
+            print(f"ended with budget left: {line}", file=sys.stderr)
         without_result = fruitless(frame)
         for line in without_result:
             print(f"no result: {line}", file=sys.stderr)

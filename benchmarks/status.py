@@ -11,6 +11,7 @@ import itertools
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +93,8 @@ class Grid:
             states = [self.state(method, seed) for seed in self.seeds]
             marks = " ".join(MARKS[state].rjust(each) for state, each in zip(states, widths, strict=True))
             lines.append(f"{name:{width}}  {marks}  {states.count('done')}/{len(states)}")
+        early = Counter((name_of(method), run.get("exhausted")) for (method, _), (run, _) in self.runs.items())
+        lines += [f"{name}, {n} done with budget left: {why}" for (name, why), n in early.items() if why]
         return lines
 
 

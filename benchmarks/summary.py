@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchmarks import records
 from benchmarks.display import number
+from benchmarks.records import read_run
 from benchmarks.worker import OUTPUT, Progress
 
 if TYPE_CHECKING:
@@ -53,6 +55,13 @@ def fruitless(frame: DataFrame) -> list[str]:
             why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
             lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
     return lines
+
+
+def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:
+    """A line for every method and reason for which runs ended with budget left: how many, and why."""
+    runs = ((experiment.method.name, read_run(experiment.folder(out)) or {}) for experiment in experiments)
+    counts = Counter((name, run["exhausted"]) for name, run in runs if run.get("exhausted"))
+    return [f"{name}, {n} run{'s' if n > 1 else ''}: {why}" for (name, why), n in counts.items()]
 
 
 def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:

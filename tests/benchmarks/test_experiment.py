@@ -316,7 +316,8 @@ def test_an_exhausted_method_ends_the_run(tmp_path):
     experiment = change(method=Spec("script", SCRIPT.target, {"length": 5}))
     assert run(experiment, tmp_path) == "exhausted"
     assert len(rows(experiment, tmp_path)) == 5
-    assert read_run(experiment.folder(tmp_path))["status"] == "exhausted"
+    run_json = read_run(experiment.folder(tmp_path))
+    assert (run_json["status"], run_json["exhausted"]) == ("exhausted", "the method had nothing left to propose")
     assert run(experiment, tmp_path) == "skipped"
 
 

@@ -20,6 +20,8 @@ from benchmarks.objectives.protocol import DataSource
 from benchmarks.records import Row, load, rows_of
 from benchmarks.replay import Replay, ReplayedTraining
 from benchmarks.spec import Spec
+from benchmarks.status import grids
+from benchmarks.summary import ended_early
 from btao import Integer, Real, Space
 from btao.training import Level
 
@@ -267,6 +269,10 @@ def test_a_run_ends_when_the_table_does(tmp_path):
     each = experiment(table_of(FLAT, tmp_path / "t.parquet"), heavy=9)
     assert run_experiment(each, tmp_path, command="test") == "exhausted"
     assert len(load(tmp_path)) == 4
+    lines = ended_early([each], tmp_path)
+    assert lines == [f"{each.method.name}, 1 run: every recorded configuration was seen at {HEAVY} iterations"]
+    (grid,) = grids(tmp_path)
+    assert grid.lines()[-1] == lines[0].replace("1 run:", "1 done with budget left:")
 
 
 def test_other_contents_are_another_experiment(tmp_path):

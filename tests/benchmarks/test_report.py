@@ -339,6 +339,7 @@ def test_notices(out):
             run["versions"]["numpy"] = "1.0"
             run["machine"]["cpu"] = "another"
             run["machine"]["arithmetic"]["OPENBLAS_CORETYPE"] = "another"
+            run["exhausted"] = "nothing was left"
         elif run["method"] == "gp_bo":  # as recorded before there was such an entry
             del run["machine"]["arithmetic"]
         path.write_text(json.dumps(run))
@@ -347,6 +348,7 @@ def test_notices(out):
     (made,) = [line for line in texts if line.startswith("The runs were made by")]
     assert "by several commits; some with changes that were not committed" in made
     assert "with several versions of numpy; with arithmetic that rounds differently" in made
+    assert "In park runs of gp_bo, random_search ended with budget left: nothing was left." in texts
     assert "The runs were made on several machines, so their seconds do not compare." in texts
     blocks = report_coverage.compared(read(out)).blocks
     (data,) = [block for block in blocks if isinstance(block, Table) and block.head[0] == "data set"]
