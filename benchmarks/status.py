@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import options
+from benchmarks import options, status_recordings
 from benchmarks.catalogue import ROOT, TABLES, document
 from benchmarks.options import UsageError
 from benchmarks.records import RUN, CorruptRecord, held, is_done, read_run
@@ -28,7 +28,8 @@ usage: python -m benchmarks.status [out=results/runs]
 Shows a grid of methods and seeds for every task and configuration recorded below a folder, then the
 commands that finish what is not done. A seed is missing where a command names it, or another method of
 the same grid has it; a method is missing where a command names it and it has not begun, also where it was
-skipped as its library is not installed.
+skipped as its library is not installed. Of the recording of a table (out=results/tables) it counts the
+configurations.
 """
 MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
 LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
@@ -83,6 +84,8 @@ class Grid:
 
     def lines(self) -> list[str]:
         """The grid as text, a row a method; a method that is there twice is shown with its hash."""
+        if status_recordings.is_recording(self):
+            return status_recordings.lines(self, *_recording(self))
         names = [name_of(method) for method in self.methods]
         shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
         width = max(map(len, shown))
@@ -197,6 +200,12 @@ def _title(task: str, shared: Mapping[str, Any]) -> str:
 def finishing(grid: Grid) -> list[str]:
     """The commands that finish a grid, each once: recorded ones, or for a seed that none of them has, one for it."""
     commands, recorded = [], grid.commands
+    if status_recordings.is_recording(grid):
+        root, wanted = _recording(grid)
+        if status_recordings.recorded(grid, root) >= wanted:
+            return []
+        commands = sorted(command for command, _ in grid.commands.values())
+        return list(dict.fromkeys(_at(each, root) for each in commands if _wanted([each]) == wanted))
     for method, seed in grid.undone():
         if (method, seed) in recorded:
             command, root = recorded[method, seed]
@@ -209,6 +218,16 @@ def finishing(grid: Grid) -> list[str]:
         command, root = having[0] if having else (_only(mine[0][0], name, seed), mine[0][1])
         commands.append(_at(command, root))
     return list(dict.fromkeys(commands))
+
+
+def _recording(grid: Grid) -> tuple[Path, int]:
+    """The folder of the logs of a recording, and how many configurations its commands want."""
+    commands, roots = zip(*grid.commands.values(), strict=True)
+    return roots[0], _wanted(commands)
+
+
+def _wanted(commands: Iterable[str]) -> int:
+    return status_recordings.wanted(value_of(command, "n") for command in commands)
 
 
 def unbegun(found: Iterable[Grid]) -> dict[str, str]:

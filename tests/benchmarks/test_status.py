@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas
 import pytest
 
 from benchmarks import run as run_command
@@ -235,6 +236,26 @@ def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, c
     assert main([f"out={tables}"]) == 1
     expected = f"  python -m benchmarks.record task=fcn n=16 out={tables}"
     assert capsys.readouterr().out.splitlines()[-1] == expected
+
+
+def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(here, capsys):
+    logs, texts = here / "fcn.parts", [f"python -m benchmarks.record task=fcn n={n}" for n in (8, 24)]
+    record(logs, "design", 0, "finished", texts[0], hash="aaaa")
+    folder = record(logs, "design", 0, "running", texts[1], hash="bbbb")
+    run = json.loads((folder / "run.json").read_text())
+    run["configuration"]["method"]["parameters"] = {"start": 8, "stop": 16, "budgets": [50, 500]}
+    write_run(folder, run)
+    (folder / "trials.jsonl").write_text("{}\n" * 5)  # two configurations at both numbers of iterations, and a half
+    assert main([f"out={here}"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[1] == "3 of 24 configurations recorded; parts begun here: 1 done, 1 truncated"
+    assert out[-2:] == ["to finish:", f"  {texts[1]} out={here}"]
+    pandas.DataFrame({"configuration": [0, 0, *range(5, 24)], "seconds": 1.0}).to_parquet(here / "fcn.parquet")
+    assert main([f"out={here}"]) == 1
+    assert capsys.readouterr().out.splitlines()[1].startswith("20 of 24 configurations recorded")
+    pandas.DataFrame({"configuration": range(1, 24)}).to_parquet(here / "fcn.parquet")
+    assert main([f"out={here}"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("24 of 24 configurations recorded")
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):
