@@ -86,7 +86,7 @@ def curves_figure(
 
     A panel shows simple regret on a logarithmic scale where the optimum is known, else the best value
     so far, on a logarithmic scale where it is positive and falls to a third. Drawn faint: steps at
-    which some seeds have ended or have no result yet.
+    which some seeds have ended or have no result yet; nothing where more than half of them do.
 
     Parameters
     ----------
@@ -250,7 +250,8 @@ def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float |
         "markevery": (place % every, every),
     }
     label, seeds = curve["label"].iloc[0], curve["seeds"].iloc[0]
-    curve = curve[curve["n"] > 0]
+    most_there = curve["n"] >= seeds / 2
+    curve = curve[most_there] if most_there.any() else curve[curve["n"] > 0]
     if curve.empty:
         axes.plot([], [], **look, label=f"{label} (no heavy result, seeds: {seeds})")
         return
@@ -270,5 +271,5 @@ def _caption(table: DataFrame) -> str:
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
     if table[table["n"] > 0].groupby(["task", "label", "against"])["n"].nunique().gt(1).any():
-        text += "; faint where seeds are missing"
+        text += "; faint where seeds are missing, left out where most are"
     return text

@@ -243,3 +243,11 @@ def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
     assert axes.get_ylabel() == "simple regret of what is recommended"
     with pytest.raises(ValueError, match="by must be one of value, recommended, got 'best'"):
         plots.curves_figure(trials, by="best")
+
+
+def test_a_curve_is_left_out_where_most_seeds_are_missing():
+    trials = frame(run([4.0, 2.0, 1.0]), run([4.0, 4.0], seed=1), run([1.0], seed=2))
+    (axes,) = plots.regret_figure(trials, "currin").axes
+    assert legend(axes) == ["btao (n = 2–3)"]
+    faint = [list(one.get_xdata()) for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    assert faint == [[1, 2]]  # the third step has one seed of three
