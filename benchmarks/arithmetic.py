@@ -42,15 +42,23 @@ def variables(threads: int) -> dict[str, str]:
     return dict.fromkeys(THREADS, str(threads)) | _portable()
 
 
-def _portable() -> dict[str, str]:
-    """Those of the processor's code; none of what the user has set already."""
+def extensions() -> dict[str, list[str]]:
+    """The extensions of the processor as numpy names them: baseline, found, not found; a key without any is left out.
+
+    What the environment of this process forbids is not found.
+    """
     import numpy
 
+    return numpy.show_config(mode="dicts").get("SIMD Extensions", {})
+
+
+def _portable() -> dict[str, str]:
+    """Those of the processor's code; none of what the user has set already."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return {}
-    extensions = numpy.show_config(mode="dicts").get("SIMD Extensions", {})
-    found = extensions.get("found", [])  # without the key where there are none
-    if not AVX2 & {*found, *extensions.get("baseline", [])}:
+    there = extensions()
+    found = there.get("found", [])
+    if not AVX2 & {*found, *there.get("baseline", [])}:
         return {}
     wanted = {"OPENBLAS_CORETYPE": CORE}
     beyond = [name for name in found if name.startswith(BEYOND)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import RUN, CorruptRecord, Row, read_run, rows_of
+from benchmarks.records import RUN, TRIALS, CorruptRecord, Row, read_run, rows_of
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,15 @@ class PartLog:
         starts = self.afresh
         afresh = [number in starts for number in range(first, end)]
         return pandas.DataFrame(head | (_at_budgets(rows, afresh, budgets) if budgets else _every_iteration(rows[0])))
+
+
+def logged(folder: Path, budgets: Sequence[int]) -> int:
+    """How many configurations of a part are logged to their end, by the length of its log alone."""
+    try:
+        rows = (folder / TRIALS).read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+    return rows // max(len(budgets), 1)
 
 
 def _every_iteration(row: Row) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from benchmarks.arithmetic import extensions
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 # Distributions that can decide an outcome; those that are not installed are left out of the record.
@@ -71,13 +73,11 @@ def arithmetic(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
         The variables of `CHOICES`, None where one is not set, and "simd": the extensions of the
         processor that numpy uses.
     """
-    import numpy
-
     chosen = {name: added.get(name, os.environ.get(name)) for name in CHOICES}
-    extensions = numpy.show_config(mode="dicts").get("SIMD Extensions", {})  # as the variables of this process allow
+    there = extensions()
     off = re.split(r"[\s,]+", chosen["NPY_DISABLE_CPU_FEATURES"] or "")
-    found = [name for name in extensions.get("found", []) if name not in off]
-    return chosen | {"simd": [*extensions.get("baseline", []), *found]}
+    found = [name for name in there.get("found", []) if name not in off]
+    return chosen | {"simd": [*there.get("baseline", []), *found]}
 
 
 @functools.cache

@@ -108,12 +108,13 @@ class Recording:
         Parts go on where their logs end. But where some of the rest is in the table, from logs that
         are not here, or was begun one by one, the others are trained one by one.
         """
+        from benchmarks.part_log import logged
         from benchmarks.summary import finished
         from benchmarks.worker import Progress
 
         recorded, experiments, in_table = self.recorded(), [], {}
         for start, whole in zip(range(0, self.n, PART), self.parts, strict=True):
-            rest = range(start + self._logged(whole), start + PART)
+            rest = range(start + logged(whole.folder(self.logs), self.budgets), start + PART)
             alone = {number: self.part(number, number + 1) for number in rest}
             if recorded.issuperset(range(start, start + PART)):
                 in_table[len(experiments)] = Progress(heavy=PART, share=1.0)
@@ -123,16 +124,6 @@ class Recording:
             else:
                 experiments.append(whole)
         return experiments, in_table | finished(experiments, self.logs)
-
-    def _logged(self, part: Experiment) -> int:
-        """How many configurations of a part are logged to their end."""
-        from benchmarks.records import TRIALS
-
-        try:
-            rows = (part.folder(self.logs) / TRIALS).read_bytes().count(b"\n")
-        except FileNotFoundError:
-            return 0
-        return rows // max(len(self.budgets), 1)
 
     def recorded(self) -> set[int]:
         """The configurations in the table, if it is there."""

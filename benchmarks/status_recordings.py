@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.records import TRIALS
+from benchmarks.part_log import logged
 
 if TYPE_CHECKING:
     from benchmarks.status import Grid
@@ -51,9 +50,5 @@ def _in_table(path: Path) -> set[int]:
 
 
 def _logged(parameters: Mapping[str, Any], folder: Path) -> range:
-    start, budgets = parameters.get("start", 0), parameters.get("budgets", [None])
-    try:
-        rows = (folder / TRIALS).read_bytes().count(b"\n")
-    except FileNotFoundError:
-        rows = 0
-    return range(start, start + math.floor(rows / len(budgets)))
+    start = parameters.get("start", 0)
+    return range(start, start + logged(folder, parameters.get("budgets", ())))
