@@ -82,10 +82,16 @@ class Grid:
         cells = ((method, seed) for method in self.methods for seed in self.seeds)
         return [cell for cell in cells if self.state(*cell) != "done"]
 
+    @functools.cached_property
+    def configurations(self) -> tuple[int, int]:
+        """Of the recording of a table: how many are recorded, and how many its commands want."""
+        commands, roots = zip(*self.commands.values(), strict=True)
+        return status_recordings.recorded(self, roots[0]), _wanted(commands)
+
     def lines(self) -> list[str]:
         """The grid as text, a row a method; a method that is there twice is shown with its hash."""
         if status_recordings.is_recording(self):
-            return status_recordings.lines(self, *_recording(self))
+            return status_recordings.lines(self, *self.configurations)
         names = [name_of(method) for method in self.methods]
         shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
         width = max(map(len, shown))
@@ -201,11 +207,11 @@ def finishing(grid: Grid) -> list[str]:
     """The commands that finish a grid, each once: recorded ones, or for a seed that none of them has, one for it."""
     commands, recorded = [], grid.commands
     if status_recordings.is_recording(grid):
-        root, wanted = _recording(grid)
-        if status_recordings.recorded(grid, root) >= wanted:
+        done, wanted = grid.configurations
+        if done >= wanted:
             return []
-        commands = sorted(command for command, _ in grid.commands.values())
-        return list(dict.fromkeys(_at(each, root) for each in commands if _wanted([each]) == wanted))
+        commands = sorted(grid.commands.values())
+        return list(dict.fromkeys(_at(command, root) for command, root in commands if _wanted([command]) == wanted))
     for method, seed in grid.undone():
         if (method, seed) in recorded:
             command, root = recorded[method, seed]
@@ -218,12 +224,6 @@ def finishing(grid: Grid) -> list[str]:
         command, root = having[0] if having else (_only(mine[0][0], name, seed), mine[0][1])
         commands.append(_at(command, root))
     return list(dict.fromkeys(commands))
-
-
-def _recording(grid: Grid) -> tuple[Path, int]:
-    """The folder of the logs of a recording, and how many configurations its commands want."""
-    commands, roots = zip(*grid.commands.values(), strict=True)
-    return roots[0], _wanted(commands)
 
 
 def _wanted(commands: Iterable[str]) -> int:

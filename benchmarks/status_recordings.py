@@ -29,11 +29,11 @@ def recorded(grid: Grid, root: Path) -> int:
     return len(numbers)
 
 
-def lines(grid: Grid, root: Path, wanted: int) -> list[str]:
+def lines(grid: Grid, done: int, wanted: int) -> list[str]:
     """Title, configurations, and what the parts that have begun are doing."""
     states = Counter(grid.states.values())
     parts = ", ".join(f"{n} {state}" for state, n in states.items())
-    return [grid.title, f"{recorded(grid, root)} of {wanted} configurations recorded; parts begun here: {parts}"]
+    return [grid.title, f"{done} of {wanted} configurations recorded; parts begun here: {parts}"]
 
 
 def wanted(commands: Iterable[str | None]) -> int:
