@@ -57,7 +57,8 @@ def minimize(
     seed : int
     state : path, optional
         File in which the state is kept after every trial. If it exists the run goes on from there: a
-        crash costs the trial in flight and no more.
+        crash costs the trial in flight and no more. It is of one process: one that finds that another
+        has written to it since ends with an error, and leaves it as it is.
     **options
         More arguments of `BTAO`.
 
@@ -70,7 +71,7 @@ def minimize(
     TypeError, ValueError
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
     RuntimeError
-        If no heavy trial succeeded; names the last error.
+        If no heavy trial succeeded; names the last error. If another process writes to the file `state`.
     """
     if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
         raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
@@ -83,8 +84,9 @@ def minimize(
     path = None if state is None else Path(state)
     if path is not None and not path.parent.is_dir():
         raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
+    known = None
     if path is not None and path.exists():
-        optimizer = _restore(path, optimizer)
+        optimizer, known = _restore(path, optimizer)
 
     patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
     while sum(trial.level == "heavy" for trial in optimizer.trials) < n_heavy:
@@ -109,7 +111,13 @@ def minimize(
                 f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
             ) from error
         if path is not None:
-            _write(path, optimizer.to_json())
+            if path.exists() and path.read_text() != known:
+                raise RuntimeError(
+                    f"{path} was written by another run meanwhile: it is left as that run wrote it, without "
+                    f"{trial.level} trial {trial.number} at {trial.config}: {outcome}; give every run a file of its own"
+                )
+            known = optimizer.to_json()
+            _write(path, known)
 
     best = optimizer.best
     if best is None:
@@ -118,9 +126,11 @@ def minimize(
     return OptimizationResult(best.config, best.value, optimizer.trials, optimizer)
 
 
-def _restore(path: Path, fresh: BTAO) -> BTAO:
+def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, str]:
+    """The run that a file holds, if it has the arguments of `fresh`, and the text of the file."""
     try:
-        restored = BTAO.from_json(path.read_text())
+        text = path.read_text()
+        restored = BTAO.from_json(text)
     except ValueError as error:
         raise ValueError(f"{path} cannot be continued, use another file: {error}") from error
     for name in ARGUMENTS:
@@ -129,7 +139,7 @@ def _restore(path: Path, fresh: BTAO) -> BTAO:
                 f"{path} holds a run with {name}={getattr(restored, name)!r}, but {name}={getattr(fresh, name)!r} is "
                 "asked for: use another file, or the same arguments"
             )
-    return restored
+    return restored, text
 
 
 def _write(path: Path, text: str) -> None:

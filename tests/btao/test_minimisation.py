@@ -171,6 +171,37 @@ def test_the_state_is_written_after_every_trial(tmp_path):
     assert len(json.loads(state.read_text())["trials"]) == 5
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_state_that_another_run_writes_meanwhile_is_left_to_it_with_an_error(tmp_path, begun):
+    state = tmp_path / "run.json"
+    if begun:
+        minimize(OBJECTIVES, SPACE, n_heavy=1, state=state, **OPTIONS)
+
+    def disturbing(config):
+        minimize(OBJECTIVES, SPACE, n_heavy=4, state=state, **OPTIONS)
+        return light(config)
+
+    message = (
+        r"run\.json was written by another run meanwhile: .* without light trial \d+ at \{'x': .*a file of its own"
+    )
+    with pytest.raises(RuntimeError, match=message):
+        minimize({"light": disturbing, "heavy": heavy}, SPACE, n_heavy=4, state=state, **OPTIONS)
+    assert names(BTAO.from_json(state.read_text()).trials) == names(
+        minimize(OBJECTIVES, SPACE, n_heavy=4, **OPTIONS).trials
+    )
+
+
+def test_a_state_that_is_removed_meanwhile_is_written_again(tmp_path):
+    state = tmp_path / "run.json"
+
+    def removing(config):
+        state.unlink(missing_ok=True)
+        return light(config)
+
+    run = minimize({"light": removing, "heavy": heavy}, SPACE, n_heavy=3, state=state, **OPTIONS)
+    assert names(BTAO.from_json(state.read_text()).trials) == names(run.trials)
+
+
 def test_a_finished_run_is_not_run_again_and_a_longer_one_goes_on(tmp_path):
     state, counter = tmp_path / "run.json", Interrupting()
     objectives = counter.objectives()
@@ -258,11 +289,11 @@ def test_numpy_integers_are_arguments_too():
     assert len(minimize(OBJECTIVES, SPACE, n_heavy=np.int64(2), seed=np.int64(1), **OPTIONS).trials) == 6
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "no state"])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"no state", b"\xff\xfe"])
 def test_a_file_that_holds_no_state_is_named_and_left_alone(tmp_path, content):
     path = tmp_path / "run.json"
-    path.write_text(content)
+    path.write_bytes(content)
     counter = Interrupting()
-    with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: not a state of BTAO"):
+    with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: "):
         minimize(counter.objectives(), SPACE, n_heavy=1, state=path, **OPTIONS)
-    assert (counter.count, path.read_text()) == (0, content)
+    assert (counter.count, path.read_bytes()) == (0, content)
