@@ -33,13 +33,14 @@ from benchmarks.provenance import NONE_ADDED, provenance
 from benchmarks.reason import reason
 from benchmarks.records import ERROR, Row, TrialLog, is_done, read_run, rows_of, write_run
 from benchmarks.replay import Replay, ReplayedTraining
+from benchmarks.source_code import digests
 from benchmarks.spec import Spec
 from btao.training import Level
 
 LIBRARY = "library"  # the folder inside that of a run where a wrapped library may write
 
 # What describes one start of a run, as opposed to the run.
-START = ("status", "command", "started", "finished", "first_trial", "versions", "git", "machine")
+START = ("status", "command", "started", "finished", "first_trial", "code", "versions", "git", "machine")
 
 
 class ExperimentFailed(RuntimeError):
@@ -400,6 +401,7 @@ def describe(
         "finished": None,
         "n_trials": None,
         "first_trial": len(log.rows),
+        "code": digests(experiment),
         **provenance(added),
         "earlier": starts,
     }

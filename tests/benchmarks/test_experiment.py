@@ -217,6 +217,8 @@ def test_run_json_describes_the_run(tmp_path):
     assert described["started"] <= described["finished"]
     assert described["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert described["versions"]["numpy"] == np.__version__
+    digest = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:10]
+    assert described["code"] == {"method": digest, "task": digest}
     assert described["machine"]["cpu"]
     assert described["machine"]["cores"] >= 1
     assert described["git"] is None or set(described["git"]) == {"commit", "clean"}

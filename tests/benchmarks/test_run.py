@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,7 @@ class WithData(Currin):
 @pytest.fixture
 def tasks(tmp_path, monkeypatch):
     (tmp_path / "odd_tasks.py").write_text(TASK)
+    monkeypatch.delitem(sys.modules, "odd_tasks", raising=False)  # it is from the folder of another test
     monkeypatch.syspath_prepend(tmp_path)
 
 
@@ -212,6 +214,24 @@ def test_a_damaged_record_of_an_unfinished_run_costs_the_others_nothing(run, tas
     progress, summary = err.split("1 experiment failed:")
     assert summary.count("the file is damaged") == 1
     assert progress.count("the file is damaged") == 1 and "error: " not in progress  # as it happens
+
+
+def test_runs_that_older_code_made_are_shown_and_named(run, tasks, tmp_path):
+    arguments = [*CURRIN, "task._target_=odd_tasks.WithData", "seeds=2", "budget.heavy=2"]
+    _, out, err = run(*arguments)
+    assert "note:" not in err
+    _, out_again, err = run(*arguments)
+    assert out_again == out and "note:" not in err
+    with (tmp_path / "odd_tasks.py").open("a") as file:
+        file.write("# changed")
+    status, out_again, err = run(*arguments)
+    (folder,) = (tmp_path / "out" / "currin").glob("random_search-*")
+    note = f"note: {tmp_path / 'odd_tasks.py'} has changed since 2 of these runs were made, and they stay as they are: "
+    assert (status, out_again) == (0, out)
+    assert f"{note}to make them anew choose another out=, or move away {folder}\n" in err
+    folder.rename(tmp_path / "old")
+    assert "note:" not in run(*arguments)[2]
+    assert len(tables(tmp_path / "out")) == 2
 
 
 def test_runs_with_output_of_their_own_are_named_once(run, tasks, tmp_path):
