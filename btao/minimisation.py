@@ -41,6 +41,7 @@ def minimize(
     seed: int = 0,
     *,
     state: str | os.PathLike | None = None,
+    callback: Callable[[Trial], Any] | None = None,
     **options: Any,
 ) -> OptimizationResult:
     """Minimise the heavy objective with the help of the light one.
@@ -59,6 +60,8 @@ def minimize(
         File in which the state is kept after every trial. If it exists the run goes on from there: a
         crash costs the trial in flight and no more. It is of one process: one that finds that another
         has written to it since ends with an error, and leaves it as it is.
+    callback : callable, optional
+        Called with every new trial when it is in the state, to show or log it; the run ends if it returns True.
     **options
         More arguments of `BTAO`.
 
@@ -80,6 +83,8 @@ def minimize(
             raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
     if isinstance(n_heavy, bool) or not isinstance(n_heavy, Integral) or n_heavy < 1:
         raise ValueError(f"n_heavy must be an integer of at least 1, got {n_heavy!r}")
+    if not (callback is None or callable(callback)):
+        raise TypeError(f"callback must be callable or None, got {callback!r}")
     optimizer = BTAO(space, seed=seed, **options)
     path = None if state is None else Path(state)
     if path is not None and not path.parent.is_dir():
@@ -118,11 +123,14 @@ def minimize(
                 )
             known = optimizer.to_json()
             _write(path, known)
+        if callback is not None and callback(optimizer.trials[-1]) is True:
+            break
 
     best = optimizer.best
     if best is None:
         errors = [trial.error for trial in optimizer.trials if trial.error is not None]
-        raise RuntimeError(f"no heavy trial succeeded; the last error of {len(errors)}: {errors[-1]}")
+        why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "the callback ended the run before one"
+        raise RuntimeError(f"no heavy trial succeeded; {why}")
     return OptimizationResult(best.config, best.value, optimizer.trials, optimizer)
 
 

@@ -143,6 +143,24 @@ def test_light_trials_that_all_fail_end_the_run():
     assert len(count) == len(caught) == 10  # as many as the run would have had
 
 
+def test_a_callback_sees_every_new_trial_when_it_is_on_record_and_may_end_the_run(tmp_path):
+    state, seen = tmp_path / "run.json", []
+
+    def watch(trial):
+        seen.append(trial)
+        assert names(BTAO.from_json(state.read_text()).trials) == names(seen)
+        return trial.level == "heavy" and trial.number >= 6
+
+    run = minimize(OBJECTIVES, SPACE, n_heavy=5, state=state, callback=watch, **OPTIONS)
+    assert names(run.trials) == names(seen) == names(minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS).trials)
+    longer = minimize(OBJECTIVES, SPACE, n_heavy=4, state=state, callback=seen.append, **OPTIONS)
+    assert names(longer.trials) == names(seen)  # and what a function returns otherwise does not end it
+    with pytest.raises(RuntimeError, match="no heavy trial succeeded; the callback ended the run before one"):
+        minimize(OBJECTIVES, SPACE, n_heavy=1, callback=lambda trial: True, **OPTIONS)
+    with pytest.raises(TypeError, match="callback must be callable or None, got 3"):
+        minimize(OBJECTIVES, SPACE, n_heavy=1, callback=3, **OPTIONS)
+
+
 # --- the state file -------------------------------------------------------------------------------------------------
 
 
