@@ -21,8 +21,12 @@ COST_STYLES = {
 }
 MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
 COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
-MEASURE_NAMES = {"decades": "lg regret less the default's", "difference": "error less the default's"}
-LEAST = {"decades": 0.5, "difference": 0.001}  # of an axis: where nothing differs, one of rounding would mislead
+MEASURE_NAMES = {
+    "decades": "lg regret less the default's",
+    "difference": "error less the default's\n(linear up to 0.001, then logarithmic)",
+}
+# Of an axis, where nothing differs: one of rounding would mislead. Differences are drawn linearly up to there.
+LEAST = {"decades": 0.5, "difference": 0.001}
 TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
@@ -108,6 +112,8 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
     task, moment, measure = effects[["task", "moment", "measure"]].iloc[0]
     ends = [f"{_range(effects.loc[effects['cost'] == cost, 'at'])} {cost.replace('_', ' ')}" for cost in COST_STYLES]
     axes.set_title(f"{task}, {moment}\n{', '.join(ends)}", fontsize=RC["font.size"])
+    if measure == "difference":  # a few wide intervals would leave the others no room
+        axes.set_xscale("symlog", linthresh=LEAST[measure])
     largest = max(LEAST[measure], *map(abs, axes.get_xlim()))
     axes.set_xlim(-1.08 * largest, 1.08 * largest)
 
