@@ -21,21 +21,22 @@ COST_STYLES = {
 }
 MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
 COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
-MEASURE_NAMES = {
-    "decades": "lg regret less the default's",
-    "difference": "error less the default's\n(linear up to 0.001, then logarithmic)",
-}
 # Of an axis, where nothing differs: one of rounding would mislead. Differences are drawn linearly up to there.
 LEAST = {"decades": 0.5, "difference": 0.001}
+MEASURE_NAMES = {
+    "decades": "lg regret less the default's",
+    "difference": f"error less the default's\n(linear up to {LEAST['difference']:g}, then logarithmic)",
+}
 TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
     """Each variant against the default, a column a task: mean paired difference, with its interval.
 
-    In decades of the regret, or on measured errors in their unit, see `benchmarks.ablation`. The first row
-    is where the default has made its first heavy run beyond the start, the second the end that all runs
-    of the variant and the default have reached. A sign of equality stands where all pairs are equal.
+    In decades of the regret, or on measured errors in their unit, see `benchmarks.ablation`; the axis of the
+    second is logarithmic but near zero. The first row is where the default has made its first heavy run beyond
+    the start, the second the end that all runs of the variant and the default have reached. A sign of equality
+    stands where all pairs are equal.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
     ends = [f"{_range(effects.loc[effects['cost'] == cost, 'at'])} {cost.replace('_', ' ')}" for cost in COST_STYLES]
     axes.set_title(f"{task}, {moment}\n{', '.join(ends)}", fontsize=RC["font.size"])
     if measure == "difference":  # a few wide intervals would leave the others no room
-        axes.set_xscale("symlog", linthresh=LEAST[measure])
+        axes.set_xscale("symlog", linthresh=LEAST[measure], subs=range(2, 10))
     largest = max(LEAST[measure], *map(abs, axes.get_xlim()))
     axes.set_xlim(-1.08 * largest, 1.08 * largest)
 

@@ -46,6 +46,9 @@ SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim
 COLUMNS = ("claim", "source", "verdict", "figure", "low", "high", "n", "data", "meaning", "reason", "code")
 KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below", "images")
 
+# How the data of a table is named that has the training images of the paper: those of a part have their number in it.
+WHOLE = re.compile(r"\(table \w+-[a-z0-9]+-paper\b")
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -67,7 +70,8 @@ class Claim:
     above, below : float
         The claim is true of figures between.
     all_images : bool
-        Whether the figure depends on the number of training images, so that it must be of all of them.
+        Whether the figure is an error that depends on the number of training images, so that it must be
+        of a recorded table with all of them.
     """
 
     text: str
@@ -228,7 +232,7 @@ def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
 def _data(of: Any, claim: Claim) -> str:
     """The data set behind a figure; Undecided if it is one that the paper says nothing of.
 
-    That is a stand-in, or for a claim of all images a table of some, which its name says.
+    That is a stand-in, or for a claim of all images what does not name a table of all.
     """
     import pandas
 
@@ -246,8 +250,8 @@ def _data(of: Any, claim: Claim) -> str:
     for name in names:
         if is_stand_in(name):
             raise Undecided(f"recorded on stand-in data only: {name}")
-        if claim.all_images and re.search(r"-n\d+-", name):
-            raise Undecided(f"recorded with some of the training images only: {name}")
+        if claim.all_images and not WHOLE.search(name):
+            raise Undecided(f"not of a table that has all training images of the paper: {name}")
     return ", ".join(names)
 
 

@@ -221,7 +221,7 @@ def run_experiment(
     with TrialLog(folder) as log:
         if is_done(folder):  # by a process that held it until now
             return _skip(folder, on_trial)
-        run = describe(experiment, command, log, earlier=read_run(folder))
+        run = describe(experiment, command, log, earlier=read_run(folder)) | {"code": digests(experiment)}
         try:
             write_run(folder, run)  # first: building takes its time, and the process may die of it
             objective, method = experiment.build(folder / LIBRARY)
@@ -401,7 +401,6 @@ def describe(
         "finished": None,
         "n_trials": None,
         "first_trial": len(log.rows),
-        "code": digests(experiment),
         **provenance(added),
         "earlier": starts,
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.records import read_run
 
@@ -19,45 +20,66 @@ PARTS = ("method", "task")
 def digests(experiment: Experiment) -> dict[str, str | None]:
     """What a run keeps of its code: the first digits of the SHA-256 of the files in which its classes are written.
 
-    Of the method and of the task; None where the source is not at hand. What those files import is not in it.
+    Of the method and of the task; None where the source is not at hand. What those files import is not
+    in it. A process reads each class's file once, soon after it was imported: it goes on with that
+    code when the file changes.
     """
-    return {part: _digest(getattr(experiment, part).resolve()) for part in PARTS}
+    return {part: _digest_at_first(getattr(experiment, part).resolve()) for part in PARTS}
 
 
 def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
-    """A line for each file that was another one when runs were made, with their folders.
+    """A line for each file that was another one when trials were made, with the folders of their runs.
 
     Parameters
     ----------
     experiments : iterable of Experiment
-        Those that are done. Runs that do not say what their code was are passed over.
+        Those that are done. Starts that do not say what their code was are passed over.
     out : Path
         The folder of the records.
     """
     made: dict[Path, dict[Path, int]] = {}
     for experiment in experiments:
         folder = experiment.folder(out)
-        recorded = (read_run(folder) or {}).get("code") or {}
-        for part, digest in digests(experiment).items():
-            if None not in (digest, recorded.get(part)) and recorded[part] != digest:
-                folders = made.setdefault(_file(getattr(experiment, part).resolve()), {})
-                folders[folder.parent] = folders.get(folder.parent, 0) + 1
+        starts = list(_starts_with_trials(read_run(folder) or {}))
+        files = set()
+        for part in PARTS:
+            cls = getattr(experiment, part).resolve()
+            recorded = {(start.get("code") or {}).get(part) for start in starts} - {None}
+            if recorded - {_digest(cls)}:
+                files.add(_file(cls))
+        for path in files - {None}:
+            folders = made.setdefault(path, {})
+            folders[folder.parent] = folders.get(folder.parent, 0) + 1
     return [
-        f"{path} has changed since {sum(folders.values())} of these runs were made, and they stay as they are: "
-        f"to make them anew choose another out=, or move away {', '.join(map(str, folders))}"
+        f"{path} has changed since {sum(folders.values())} of these runs were made, and they stay as they are: to "
+        f"make them anew choose another out=, or move away, with all seeds, {', '.join(map(str, folders))}"
         for path, folders in made.items()
     ]
 
 
+def _starts_with_trials(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The starts of a run that added trials to it."""
+    starts = [*run.get("earlier", []), run]
+    ends = [*(start.get("first_trial") for start in starts[1:]), run.get("n_trials")]
+    for start, end in zip(starts, ends, strict=True):
+        if start.get("first_trial") != end:
+            yield start
+
+
 def _digest(cls: type) -> str | None:
     path = _file(cls)
-    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+    try:
+        return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+    except OSError:
+        return None
+
+
+_digest_at_first = functools.cache(_digest)
 
 
 def _file(cls: type) -> Path | None:
     try:
         name = inspect.getsourcefile(cls)
-    except TypeError:  # a class of the interpreter itself
+    except (TypeError, OSError):  # what is no class of a file: of the interpreter, or typed into it
         return None
-    path = None if name is None else Path(name)
-    return path if path is not None and path.is_file() else None
+    return None if name is None else Path(name)

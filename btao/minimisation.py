@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import warnings
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from btao.optimizer import BTAO, SpaceExhausted
 from btao.space import Space
@@ -58,10 +61,11 @@ def minimize(
     seed : int
     state : path, optional
         File in which the state is kept after every trial. If it exists the run goes on from there: a
-        crash costs the trial in flight and no more. It is of one process: one that finds that another
-        has written to it since ends with an error, and leaves it as it is.
+        crash costs the trial in flight and no more. It is of one run at a time: one that finds that another has
+        written to it leaves it as it is, keeps its own state in a new file beside it and ends with an error.
     callback : callable, optional
-        Called with every new trial when it is in the state, to show or log it; the run ends if it returns True.
+        Called with every new trial when it is in the state, to show or log it; the run ends if it returns
+        True.
     **options
         More arguments of `BTAO`.
 
@@ -74,7 +78,7 @@ def minimize(
     TypeError, ValueError
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
     RuntimeError
-        If no heavy trial succeeded; names the last error. If another process writes to the file `state`.
+        If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
     """
     if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
         raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
@@ -89,7 +93,7 @@ def minimize(
     path = None if state is None else Path(state)
     if path is not None and not path.parent.is_dir():
         raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
-    known = None
+    known = ended = None
     if path is not None and path.exists():
         optimizer, known = _restore(path, optimizer)
 
@@ -116,29 +120,36 @@ def minimize(
                 f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
             ) from error
         if path is not None:
-            if path.exists() and path.read_text() != known:
+            content = optimizer.to_json().encode()
+            if path.exists() and path.read_bytes() != known:
+                kept = _free(path)
+                _write(kept, content)
                 raise RuntimeError(
-                    f"{path} was written by another run meanwhile: it is left as that run wrote it, without "
-                    f"{trial.level} trial {trial.number} at {trial.config}: {outcome}; give every run a file of its own"
+                    f"{path} was written by another run meanwhile, and is left as that run wrote it; what this one has "
+                    f"is in {kept}: give every run a file of its own"
                 )
-            known = optimizer.to_json()
-            _write(path, known)
-        if callback is not None and callback(optimizer.trials[-1]) is True:
-            break
+            _write(path, content)
+            known = content
+        if callback is not None:
+            answer = callback(optimizer.trials[-1])
+            if isinstance(answer, bool | np.bool_) and answer:
+                ended = "the callback ended the run before one did"
+                break
 
     best = optimizer.best
     if best is None:
         errors = [trial.error for trial in optimizer.trials if trial.error is not None]
-        why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "the callback ended the run before one"
-        raise RuntimeError(f"no heavy trial succeeded; {why}")
+        if ended is None:
+            ended = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
+        raise RuntimeError(f"no heavy trial succeeded; {ended}")
     return OptimizationResult(best.config, best.value, optimizer.trials, optimizer)
 
 
-def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, str]:
-    """The run that a file holds, if it has the arguments of `fresh`, and the text of the file."""
+def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, bytes]:
+    """The run that a file holds, if it has the arguments of `fresh`, and the content of the file."""
+    content = path.read_bytes()
     try:
-        text = path.read_text()
-        restored = BTAO.from_json(text)
+        restored = BTAO.from_json(content.decode(errors="replace"))
     except ValueError as error:
         raise ValueError(f"{path} cannot be continued, use another file: {error}") from error
     for name in ARGUMENTS:
@@ -147,15 +158,22 @@ def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, str]:
                 f"{path} holds a run with {name}={getattr(restored, name)!r}, but {name}={getattr(fresh, name)!r} is "
                 "asked for: use another file, or the same arguments"
             )
-    return restored, text
+    return restored, content
 
 
-def _write(path: Path, text: str) -> None:
+def _free(path: Path) -> Path:
+    """A name beside the path that no file has: run-2.json for run.json."""
+    return next(
+        free for k in itertools.count(2) if not (free := path.with_name(f"{path.stem}-{k}{path.suffix}")).exists()
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
     """Replace the file in one step, so that a crash leaves the old state or the new one."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

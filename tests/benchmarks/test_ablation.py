@@ -21,7 +21,7 @@ DEFAULTS = {name: value for name, value in document("method", "btao").items() if
 
 def test_every_option_is_changed_alone_and_the_default_is_run():
     study, recorded = ablation.STUDIES
-    assert (study.words[0], recorded.words[:2]) == ("task=currin,park", ("task=svm,fcn", "source=table"))
+    assert (study.words[0], recorded.words[:2]) == ("task=currin,park", ("task=fcn", "source=table"))
     alone = Study(("task=currin", *study.words[1:]), study.bounds)
     jobs = [request.methods["btao"] for command in commands([alone]) for request in read(command)]
     assert [label(job) for job in jobs].count(DEFAULT) == 1
@@ -176,6 +176,14 @@ def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
     assert drawn["cost"].tolist() == ["heavy_runs", "heavy_equivalents"] * 2
     assert drawn["at"].tolist() == [1.25, 1.25, 2, 2.5]
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["light_per_heavy=4"]
+
+
+def test_measured_differences_are_drawn_on_an_axis_that_shows_small_ones(tmp_path, monkeypatch):
+    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
+    for truth, scale in ((1.0, "linear"), (None, "symlog")):
+        figure = ablation_plots.effects_figure(TRIALS[TRIALS["hash"] != "c"].assign(truth=truth))
+        low, high = figure.axes[0].get_xlim()
+        assert (figure.axes[0].get_xscale(), low) == (scale, -high)
 
 
 def test_the_first_proposal_is_the_heavy_run_after_the_start():

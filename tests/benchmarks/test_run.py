@@ -228,7 +228,7 @@ def test_runs_that_older_code_made_are_shown_and_named(run, tasks, tmp_path):
     (folder,) = (tmp_path / "out" / "currin").glob("random_search-*")
     note = f"note: {tmp_path / 'odd_tasks.py'} has changed since 2 of these runs were made, and they stay as they are: "
     assert (status, out_again) == (0, out)
-    assert f"{note}to make them anew choose another out=, or move away {folder}\n" in err
+    assert f"{note}to make them anew choose another out=, or move away, with all seeds, {folder}\n" in err
     folder.rename(tmp_path / "old")
     assert "note:" not in run(*arguments)[2]
     assert len(tables(tmp_path / "out")) == 2

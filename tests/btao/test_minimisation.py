@@ -155,8 +155,13 @@ def test_a_callback_sees_every_new_trial_when_it_is_on_record_and_may_end_the_ru
     assert names(run.trials) == names(seen) == names(minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS).trials)
     longer = minimize(OBJECTIVES, SPACE, n_heavy=4, state=state, callback=seen.append, **OPTIONS)
     assert names(longer.trials) == names(seen)  # and what a function returns otherwise does not end it
-    with pytest.raises(RuntimeError, match="no heavy trial succeeded; the callback ended the run before one"):
-        minimize(OBJECTIVES, SPACE, n_heavy=1, callback=lambda trial: True, **OPTIONS)
+    for broken in (light, lambda config: 1 / 0):
+        with (
+            pytest.raises(RuntimeError, match="no heavy trial succeeded; the callback ended the run before one did"),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            minimize({"light": broken, "heavy": heavy}, SPACE, n_heavy=1, callback=lambda trial: np.True_, **OPTIONS)
     with pytest.raises(TypeError, match="callback must be callable or None, got 3"):
         minimize(OBJECTIVES, SPACE, n_heavy=1, callback=3, **OPTIONS)
 
@@ -199,14 +204,15 @@ def test_a_state_that_another_run_writes_meanwhile_is_left_to_it_with_an_error(t
         minimize(OBJECTIVES, SPACE, n_heavy=4, state=state, **OPTIONS)
         return light(config)
 
-    message = (
-        r"run\.json was written by another run meanwhile: .* without light trial \d+ at \{'x': .*a file of its own"
-    )
+    (tmp_path / "run-2.json").write_text("there already")
+    message = r"run\.json was written by another run meanwhile, .*; what this one has is in .*run-3\.json: give every"
     with pytest.raises(RuntimeError, match=message):
         minimize({"light": disturbing, "heavy": heavy}, SPACE, n_heavy=4, state=state, **OPTIONS)
-    assert names(BTAO.from_json(state.read_text()).trials) == names(
-        minimize(OBJECTIVES, SPACE, n_heavy=4, **OPTIONS).trials
-    )
+    whole = names(minimize(OBJECTIVES, SPACE, n_heavy=4, **OPTIONS).trials)
+    assert names(BTAO.from_json(state.read_text()).trials) == whole
+    mine = names(BTAO.from_json((tmp_path / "run-3.json").read_text()).trials)
+    assert 0 < len(mine) < len(whole) and mine == whole[: len(mine)]
+    assert (tmp_path / "run-2.json").read_text() == "there already"
 
 
 def test_a_state_that_is_removed_meanwhile_is_written_again(tmp_path):
@@ -218,6 +224,17 @@ def test_a_state_that_is_removed_meanwhile_is_written_again(tmp_path):
 
     run = minimize({"light": removing, "heavy": heavy}, SPACE, n_heavy=3, state=state, **OPTIONS)
     assert names(BTAO.from_json(state.read_text()).trials) == names(run.trials)
+
+
+def test_a_heavy_trial_that_was_asked_for_and_never_told_is_no_result(tmp_path):
+    state, optimizer = tmp_path / "run.json", BTAO(SPACE, **OPTIONS)
+    while optimizer.trials[-1:] == [] or optimizer.trials[-1].level == "light":
+        trial = optimizer.ask()
+        if trial.level == "light":
+            optimizer.tell(trial, light(trial.config))
+    state.write_text(optimizer.to_json())
+    with pytest.raises(RuntimeError, match="no heavy trial succeeded; none was told"):
+        minimize(OBJECTIVES, SPACE, n_heavy=1, state=state, **OPTIONS)
 
 
 def test_a_finished_run_is_not_run_again_and_a_longer_one_goes_on(tmp_path):
@@ -312,6 +329,6 @@ def test_a_file_that_holds_no_state_is_named_and_left_alone(tmp_path, content):
     path = tmp_path / "run.json"
     path.write_bytes(content)
     counter = Interrupting()
-    with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: "):
+    with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: not a state of BTAO"):
         minimize(counter.objectives(), SPACE, n_heavy=1, state=path, **OPTIONS)
     assert (counter.count, path.read_bytes()) == (0, content)
