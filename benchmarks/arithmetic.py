@@ -3,9 +3,9 @@
 numpy and OpenBLAS choose code for the processor that they find. AVX-512 code rounds otherwise than AVX2
 code, in the last bit, and a search that goes on from its own results carries such a bit far. So the
 processes that run experiments use AVX2 code on processors that have both: 2 to 4% slower for the SVM.
-TensorFlow's own choices are left as they are, as networks would take up to twice the time: what is
-*trained* still depends on the processor, and is recorded once. So are those of PyTorch and of MKL, where
-optional methods or another build of numpy use them.
+TensorFlow's own choices are left as they are, but for oneDNN's (see `benchmarks.tensorflow_session`), as
+networks would take up to twice the time: what is *trained* still depends on the processor, and is recorded
+once. So are those of PyTorch and of MKL, where optional methods or another build of numpy use them.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ def tensorflow() -> ModuleType:
     """TensorFlow, set up once a process.
 
     Op determinism is on, so equal inputs give equal bits on one machine with one number of threads;
-    that holds for the whole process. The numbers of threads are those that TensorFlow itself reads
+    that holds for the whole process. It does not hold of oneDNN's AVX-512 convolutions, which round in
+    one of two ways from process to process on some processors; so oneDNN uses AVX2, about 15% slower there,
+    where ONEDNN_MAX_CPU_ISA is not set. The numbers of threads are those that TensorFlow itself reads
     from TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS. GPUs give memory as it is needed. Where
     TF_ENABLE_ONEDNN_OPTS is not set, oneDNN's kernels are used on every CPU; TensorFlow itself uses
     them on some only, and its others take twice the time for convolutions.
@@ -25,6 +27,7 @@ def tensorflow() -> ModuleType:
     -------
     module
     """
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")  # to stay: it is read when the first operation is made
     with _quiet():
         import tensorflow as tf
 
