@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import RUN, TRIALS, CorruptRecord, Row, read_run, rows_of
+from benchmarks.records import RUN, TRIALS, CorruptRecord, Row, read_run, rows_of, starts_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PartLog:
         rows, run = rows_of(folder), read_run(folder)
         if run is None and rows:
             raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
-        return cls(rows, [] if run is None else [*run.get("earlier", []), run])
+        return cls(rows, [] if run is None else starts_of(run))
 
     @property
     def made_by(self) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ class PartLog:
 
     def failures(self, budgets: Sequence[int]) -> dict[int, Row]:
         """By place in the log, the configurations whose training broke off, with the first such row."""
-        trials = max(len(budgets), 1)
+        trials = _trials_each(budgets)
         broken: dict[int, Row] = {}
         for number, row in enumerate(self.rows):
             if _broke_off(row):
@@ -63,7 +63,7 @@ class PartLog:
         budgets : sequence of int
             Iterations recorded; empty: every one.
         """
-        trials, broken = max(len(budgets), 1), self.failures(budgets)
+        trials, broken = _trials_each(budgets), self.failures(budgets)
         ends = range(trials, len(self.rows) + 1, trials)
         return {place: self._frame(end - trials, end, budgets) for place, end in enumerate(ends) if place not in broken}
 
@@ -83,7 +83,12 @@ def logged(folder: Path, budgets: Sequence[int]) -> int:
         rows = (folder / TRIALS).read_bytes().count(b"\n")
     except FileNotFoundError:
         return 0
-    return rows // max(len(budgets), 1)
+    return rows // _trials_each(budgets)
+
+
+def _trials_each(budgets: Sequence[int]) -> int:
+    """How many trials a configuration has in a log: one a budget, or one whole curve."""
+    return max(len(budgets), 1)
 
 
 def _every_iteration(row: Row) -> dict[str, Any]:

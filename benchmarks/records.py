@@ -277,6 +277,11 @@ def read_run(folder: Path) -> dict[str, Any] | None:
     return run
 
 
+def starts_of(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The starts of a run by the contents of its run.json, in their order; the last is described by the run itself."""
+    return [*run.get("earlier", []), run]
+
+
 def is_done(folder: Path) -> bool:
     """Whether the run in a folder is at its end, with all its trials still on file.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.page import Block, Code, Paragraph, Section, Table
 from benchmarks.recorded import Setting, checksums
+from benchmarks.records import starts_of
 
 
 def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
@@ -36,7 +37,7 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
 def starts(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Every start of the runs that are done, with the threads of the run."""
     runs = [setting.grid.runs[cell][0] for setting in settings for cell in setting.done]
-    return [{**start, "threads": run["threads"]} for run in runs for start in (*run.get("earlier", []), run)]
+    return [{**start, "threads": run["threads"]} for run in runs for start in starts_of(run)]
 
 
 def versions(made: Sequence[dict[str, Any]]) -> dict[str, Counter[str]]:

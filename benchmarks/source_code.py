@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.records import read_run
+from benchmarks.records import read_run, starts_of
 
 if TYPE_CHECKING:
     from benchmarks.experiment import Experiment
@@ -37,7 +38,8 @@ def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
     out : Path
         The folder of the records.
     """
-    made: dict[Path, dict[Path, int]] = {}
+    digest = functools.cache(_digest)  # many runs are of few classes
+    made: dict[Path, Counter[Path]] = {}
     for experiment in experiments:
         folder = experiment.folder(out)
         starts = list(_starts_with_trials(read_run(folder) or {}))
@@ -45,13 +47,12 @@ def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
         for part in PARTS:
             cls = getattr(experiment, part).resolve()
             recorded = {(start.get("code") or {}).get(part) for start in starts} - {None}
-            if recorded - {_digest(cls)}:
+            if recorded - {digest(cls)}:
                 files.add(_file(cls))
         for path in files - {None}:
-            folders = made.setdefault(path, {})
-            folders[folder.parent] = folders.get(folder.parent, 0) + 1
+            made.setdefault(path, Counter())[folder.parent] += 1
     return [
-        f"{path} has changed since {sum(folders.values())} of these runs were made, and they stay as they are: to "
+        f"{path} has changed since {folders.total()} of these runs were made, and they stay as they are: to "
         f"make them anew choose another out=, or move away, with all seeds, {', '.join(map(str, folders))}"
         for path, folders in made.items()
     ]
@@ -59,7 +60,7 @@ def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
 
 def _starts_with_trials(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The starts of a run that added trials to it."""
-    starts = [*run.get("earlier", []), run]
+    starts = starts_of(run)
     ends = [*(start.get("first_trial") for start in starts[1:]), run.get("n_trials")]
     for start, end in zip(starts, ends, strict=True):
         if start.get("first_trial") != end:
