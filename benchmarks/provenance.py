@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from benchmarks.arithmetic import extensions
+from benchmarks.tensorflow_session import ONEDNN
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -41,6 +42,7 @@ DISTRIBUTIONS = (
 )
 # What chooses the code of OpenBLAS and numpy, and so how they round: see `benchmarks.arithmetic`.
 CHOICES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES")
+CPU = Path("/proc/cpuinfo")
 NONE_ADDED: Mapping[str, str] = MappingProxyType({})
 
 
@@ -65,15 +67,16 @@ def provenance(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
 
 
 def arithmetic(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
-    """What decides how numpy and OpenBLAS round in this process, or in one that it starts with variables added.
+    """What decides how numpy, OpenBLAS and oneDNN round in this process, or in one that it starts with variables added.
 
     Returns
     -------
     dict
-        The variables of `CHOICES`, None where one is not set, and "simd": the extensions of the
-        processor that numpy uses.
+        The variables of `CHOICES`, None where one is not set; that of `ONEDNN` as it is when TensorFlow has
+        been loaded; and "simd": the extensions of the processor that numpy uses.
     """
     chosen = {name: added.get(name, os.environ.get(name)) for name in CHOICES}
+    chosen |= {name: added.get(name, os.environ.get(name, default)) for name, default in ONEDNN.items()}
     there = extensions()
     off = re.split(r"[\s,]+", chosen["NPY_DISABLE_CPU_FEATURES"] or "")
     found = [name for name in there.get("found", []) if name not in off]
@@ -129,13 +132,16 @@ def _git(repository: Path) -> dict[str, Any] | None:
 
 
 def _cpu_model() -> str:
+    """The processor's name and, as virtual machines give unlike ones the same, the numbers of its family and model."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        first, _, _ = CPU.read_text().partition("\n\n")
     except OSError:
-        pass
-    return platform.processor() or platform.machine()
+        first = ""
+    said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in first.splitlines())}
+    if "model name" not in said:
+        return platform.processor() or platform.machine()
+    numbers = [f"{name.split()[-1]} {said[name]}" for name in ("cpu family", "model") if name in said]
+    return f"{said['model name']} ({', '.join(numbers)})" if numbers else said["model name"]
 
 
 def _cores() -> int:

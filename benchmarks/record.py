@@ -72,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(_holding(recording, gathered.numbers))
+    if (machines := recording.machines()) > 1:
+        print(f"its seconds are from {machines} machines and may not compare: `python -m benchmarks.retime --help`")
     if failures is None:
         print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
         return 130

@@ -129,14 +129,18 @@ class Recording:
         """The configurations in the table, if it is there."""
         return set(self._known().rows["configuration"]) if self.path.exists() else set()
 
+    def machines(self) -> int:
+        """How many different machines the seconds in the table are from."""
+        return len(self._known().head.machines) if self.path.exists() else 0
+
     def _known(self) -> table.Table:
         known = table.load(self.path)
-        mine = self._head(())
-        if dataclasses.replace(known.head, made_by=()) != mine:
+        mine = self._head()
+        if dataclasses.replace(known.head, made_by=(), timed_by=()) != mine:
             differing = [
                 f"{field.name} {getattr(known.head, field.name)} instead of {getattr(mine, field.name)}"
                 for field in dataclasses.fields(mine)
-                if field.name != "made_by" and getattr(known.head, field.name) != getattr(mine, field.name)
+                if not field.name.endswith("_by") and getattr(known.head, field.name) != getattr(mine, field.name)
             ]
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
         return known
@@ -162,11 +166,12 @@ class Recording:
 
         from benchmarks.part_log import PartLog
 
-        frames, made_by, there, failed = [], [], set(), {}
+        frames, made_by, timed_by, there, failed = [], [], (), set(), {}
         if self.path.exists():
             known = self._known()
             frames.append(known.rows)
             made_by += known.head.made_by
+            timed_by = known.head.timed_by
             there |= set(known.rows["configuration"])
         for start, folder in self._folders():
             log = PartLog.read(folder)
@@ -176,8 +181,9 @@ class Recording:
             }
             curves = {start + place: curve for place, curve in log.curves(self.budgets).items()}
             new = [number for number in curves if number not in there]
-            for made in log.made_by if new else ():
+            for made in (*timed_by, *log.made_by) if new else ():
                 made_by += [made] if made not in made_by else []
+            timed_by = () if new else timed_by  # the seconds are of both from here on
             for number in new:
                 curves[number].insert(0, "configuration", number)
                 frames.append(curves[number])
@@ -185,7 +191,7 @@ class Recording:
         if there:
             rows = pandas.concat(frames, ignore_index=True)
             rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
-            result = table.Table(self.path.stem, self._head(tuple(made_by)), rows)
+            result = table.Table(self.path.stem, self._head(tuple(made_by), timed_by), rows)
             result.check(self.objective.space, self.objective.heavy.iterations)
             result.save(self.path)
         return Gathered(there, {number: why for number, why in failed.items() if number not in there})
@@ -198,7 +204,7 @@ class Recording:
             if folder.exists():
                 yield start, folder
 
-    def _head(self, made_by: tuple[dict[str, Any], ...]) -> table.Head:
+    def _head(self, made_by: tuple[dict[str, Any], ...] = (), timed_by: tuple[dict[str, Any], ...] = ()) -> table.Head:
         request, task = self.request, self.request.task
         return table.Head(
             task["name"],
@@ -210,6 +216,7 @@ class Recording:
             request.threads,
             not self.budgets,
             made_by,
+            timed_by,
         )
 
 

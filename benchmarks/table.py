@@ -63,6 +63,8 @@ class Head:
         Whether each iteration is recorded; otherwise certain numbers of iterations are, each trained from the start.
     made_by : tuple of dict
         Versions, commit and machine of every stretch of recording, see `benchmarks.provenance`.
+    timed_by : tuple of dict
+        The same of the recording that the seconds are from, see `benchmarks.retime`; empty: they are from this one.
     """
 
     task: str
@@ -74,6 +76,15 @@ class Head:
     threads: int
     every_iteration: bool
     made_by: tuple[dict[str, Any], ...]
+    timed_by: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def machines(self) -> list[dict[str, Any]]:
+        """The different machines whose seconds the table has; those of several do not compare."""
+        machines: list[dict[str, Any]] = []
+        for stretch in self.timed_by or self.made_by:
+            machines += [stretch["machine"]] if stretch["machine"] not in machines else []
+        return machines
 
     @property
     def clock(self) -> str:
@@ -81,7 +92,7 @@ class Head:
 
         With several threads, or with a GPU, whose seconds no processor counts, those of the clock on the wall.
         """
-        gpus = any(stretch["machine"].get("gpus") for stretch in self.made_by)
+        gpus = any(machine.get("gpus") for machine in self.machines)
         return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
 
     def objective(self, **changes: Any) -> Objective:
@@ -138,7 +149,7 @@ class Table:
         """SHA-256 of what a replay depends on: the task, the data and the rows."""
         digest = hashlib.sha256()
         head = dataclasses.asdict(self.head)
-        del head["made_by"]
+        del head["made_by"], head["timed_by"]
         digest.update(json.dumps(head, sort_keys=True).encode())
         for column, values in self.rows.items():
             digest.update(f"{column}\n".encode())
@@ -258,7 +269,8 @@ def load(path: str | Path) -> Table:
     try:
         table = parquet.read_table(path)
         head = json.loads(table.schema.metadata[KEY])
-        head = Head(**head | {"data": DataSource(**head["data"]), "made_by": tuple(head["made_by"])})
+        by = {"made_by": tuple(head["made_by"]), "timed_by": tuple(head.get("timed_by", ()))}
+        head = Head(**head | {"data": DataSource(**head["data"])} | by)
     except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
         raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
     return Table(path.stem, head, table.to_pandas())

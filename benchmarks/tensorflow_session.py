@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
+ONEDNN = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # where it is not set
+
 
 @functools.cache
 def tensorflow() -> ModuleType:
@@ -27,7 +29,8 @@ def tensorflow() -> ModuleType:
     -------
     module
     """
-    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")  # to stay: it is read when the first operation is made
+    for name, value in ONEDNN.items():
+        os.environ.setdefault(name, value)  # to stay: it is read when the first operation is made
     with _quiet():
         import tensorflow as tf
 

@@ -85,9 +85,32 @@ def test_arithmetic_that_the_user_chose_is_recorded(monkeypatch):
     """As variables of this process, and of one that has others too; disabled extensions are not in use."""
     monkeypatch.setattr(np, "show_config", lambda mode: {"SIMD Extensions": {"baseline": ["A"], "found": ["B", "C"]}})
     monkeypatch.setenv("OPENBLAS_CORETYPE", "SkylakeX")
-    for name in ("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"):
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "DEFAULT")
+    unset = ("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES")
+    for name in unset:
         monkeypatch.delenv(name, raising=False)
-    here = {"OPENBLAS_CORETYPE": "SkylakeX", "NPY_DISABLE_CPU_FEATURES": None, "NPY_ENABLE_CPU_FEATURES": None}
+    here = {"OPENBLAS_CORETYPE": "SkylakeX", "ONEDNN_MAX_CPU_ISA": "DEFAULT"} | dict.fromkeys(unset)
     assert provenance()["machine"]["arithmetic"] == here | {"simd": ["A", "B", "C"]}
-    added = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "C D"}
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    added = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "C D", "ONEDNN_MAX_CPU_ISA": "AVX2"}
     assert provenance(added)["machine"]["arithmetic"] == here | added | {"simd": ["A", "B"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: A: B\n\nprocessor: 1\nmodel name: C\n",
+            "A: B (family 25, model 1)",
+        ),
+        ("model name\t: A\n", "A"),
+        ("processor\t: 0\nBogoMIPS\t: 50.00\n", "the platform's"),
+        (None, "the platform's"),
+    ],
+)
+def test_processors_that_a_virtual_machine_gives_one_name_are_told_apart(tmp_path, monkeypatch, text, name):
+    monkeypatch.setattr(module, "CPU", tmp_path / "cpuinfo")
+    monkeypatch.setattr(module.platform, "processor", lambda: "the platform's")
+    if text is not None:
+        (tmp_path / "cpuinfo").write_text(text)
+    assert module._cpu_model() == name

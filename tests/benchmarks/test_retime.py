@@ -1,0 +1,154 @@
+"""Seconds of one machine for a table that several recorded: `python -m benchmarks.retime`."""
+
+import dataclasses
+import math
+
+import pandas
+import pytest
+
+from benchmarks import record, retime
+from benchmarks import table as tables
+from benchmarks.catalogue import TABLES
+from benchmarks.objectives.protocol import DataSource
+from benchmarks.replay import Replay
+from btao.training import Level
+
+ERRORS = [[0.8, 0.5, 0.4, 0.3], [0.9, 0.7, math.nan], [0.6, 0.6, 0.5, 0.4]]
+SLOW, FAST = ({"machine": {"cpu": name}, "versions": {}, "git": None} for name in ("slow", "fast"))
+TARGET = "benchmarks.objectives.fcn.FCN"
+
+
+def table(name, errors, seconds, made_by, **head):
+    """A table of the network, the seconds of whose iterations are given for each configuration."""
+    rows = [
+        {"configuration": c, "config.batch_size": 16, "config.units": 16 + c, "config.learning_rate": 0.01}
+        | {"iteration": i, "consumed": i, "validation_error": error, "training_error": error}
+        | {"seconds": 3.0 * sum(paces[:i]), "processor_seconds": float(sum(paces[:i]))}
+        for c, (curve, paces) in enumerate(zip(errors, seconds, strict=True))
+        for i, error in enumerate(curve, start=1)
+    ]
+    length = max(map(len, errors))
+    values = {"task": "fcn", "target": TARGET, "scale": "smoke", "data": DataSource("d", "0" * 64, 100, 50), "seed": 0}
+    values |= {"parameters": {"light_iterations": 1, "heavy_iterations": length}, "threads": 1, "every_iteration": True}
+    return tables.Table(
+        name, tables.Head(**values | head, made_by=made_by), pandas.DataFrame(rows).astype(tables.COLUMNS)
+    )
+
+
+MIXED = table("t", ERRORS, [[1] * 4, [10] * 3, [20] * 4], (SLOW, FAST))
+CLOCK = table("clock", [curve[:2] for curve in ERRORS], [[2, 4], [5, 5], [7, 8]], (FAST,))
+
+
+def test_every_iteration_gets_the_mean_seconds_of_those_of_the_clock():
+    timed = retime.retimed(MIXED, CLOCK)
+    assert timed.rows["processor_seconds"].tolist() == [3, 6, 9, 12, 5, 10, 15, 7.5, 15, 22.5, 30]
+    assert timed.rows["seconds"].tolist() == [9, 18, 27, 36, 15, 30, 45, 22.5, 45, 67.5, 90]
+    same = [column for column in MIXED.rows if column not in ("seconds", "processor_seconds")]
+    pandas.testing.assert_frame_equal(timed.rows[same], MIXED.rows[same], check_exact=True)
+    assert timed.rows.dtypes.tolist() == MIXED.rows.dtypes.tolist()
+    assert (timed.name, timed.head) == ("t", dataclasses.replace(MIXED.head, timed_by=(FAST,)))
+    assert (MIXED.head.machines, timed.head.machines) == ([SLOW["machine"], FAST["machine"]], [FAST["machine"]])
+    assert timed.sha256 != MIXED.sha256
+
+
+def test_a_training_that_diverged_while_it_was_timed_has_the_seconds_up_to_there():
+    clock = table("clock", [[0.8, 0.5], [math.nan], [0.6, 0.6]], [[2, 4], [5], [7, 8]], (FAST,))
+    assert retime.retimed(MIXED, clock).rows["processor_seconds"].tolist()[4:7] == [5, 10, 15]
+
+
+def test_a_clock_that_was_timed_itself_is_named_by_what_timed_it():
+    twice = retime.retimed(MIXED, retime.retimed(CLOCK, CLOCK))
+    assert twice.head.timed_by == (FAST,)
+    pandas.testing.assert_frame_equal(twice.rows, retime.retimed(MIXED, CLOCK).rows)
+
+
+def test_the_seconds_of_a_gpu_are_those_of_the_wall():
+    gpu = {"machine": {"gpus": 1}, "versions": {}, "git": None}
+    assert (MIXED.head.clock, changed(MIXED, timed_by=(gpu,)).head.clock) == ("processor_seconds", "seconds")
+
+
+def changed(clock, **head):
+    return dataclasses.replace(clock, head=dataclasses.replace(clock.head, **head))
+
+
+@pytest.mark.parametrize(
+    ("clock", "message"),
+    [
+        (changed(CLOCK, threads=2), "recorded with another threads than the table"),
+        (changed(CLOCK, data=DataSource("e", "1" * 64, 100, 50)), "recorded with another data than the table"),
+        (changed(CLOCK, parameters=CLOCK.head.parameters | {"n_train": 7}), "recorded with another n_train than"),
+        (changed(CLOCK, made_by=(SLOW, FAST)), "the clock is of 2 machines itself"),
+        (changed(CLOCK, every_iteration=False), "table clock holds some numbers of iterations only"),
+        (table("clock", [[0.8, 0.5]], [[2, 4]], (FAST,)), "lacks 2 configurations of the table, the first of them 1"),
+        (
+            dataclasses.replace(CLOCK, rows=CLOCK.rows.assign(**{"config.learning_rate": 0.002})),
+            "lacks 3 configurations of the table, the first of them 0",
+        ),
+        (dataclasses.replace(CLOCK, rows=CLOCK.rows.assign(seconds=-1.0)), "its seconds do not grow"),
+    ],
+)
+def test_a_clock_that_does_not_fit_is_refused(clock, message):
+    with pytest.raises(ValueError, match=message):
+        retime.retimed(MIXED, clock)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give table= and clock= and out= too"),
+        (["table=t.parquet", "out=there"], "give clock= too"),
+        (["tabel=t.parquet"], "unknown option 'tabel': did you mean 'table'?"),
+        (["--force"], "'--force'"),
+        (["table=none.parquet", "clock=clock.parquet", "out=new"], "there is no table none.parquet"),
+        (["table=t.parquet", "clock=clock.parquet", "out=there"], "there/t.parquet is there already; give another"),
+    ],
+)
+def test_mistakes_in_the_command_are_named(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    for path in ("t.parquet", "clock.parquet", "there/t.parquet"):
+        (MIXED if "t.parquet" in path else CLOCK).save(tmp_path / path)
+    before = (tmp_path / "there" / "t.parquet").read_bytes()
+    assert retime.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert (tmp_path / "there" / "t.parquet").read_bytes() == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_recorded_table_is_timed_replayed_and_extended(tmp_path, capsys):
+    words = ["task=fcn", "scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
+    short = ["task.parameters.light_iterations=1", "task.parameters.heavy_iterations=2"]
+    for folder, more in (("mixed", ["n=9"]), ("clocks", [*short, "n=9"])):
+        assert record.main([*words, *more, f"out={tmp_path / folder}", "display=plain", "jobs=1"]) == 0
+    assert "machines" not in capsys.readouterr().out
+    name = "fcn-mnist-5000-n200-smoke.parquet"
+    files = [f"table={tmp_path / 'mixed' / name}", f"clock={tmp_path / 'clocks' / name}"]
+    assert retime.main([*files, f"out={tmp_path / 'timed'}"]) == 0
+    path = tmp_path / "timed" / name
+    assert f"{path} holds 16 configurations with the seconds of" in capsys.readouterr().out
+
+    timed, clock = tables.load(path), tables.load(tmp_path / "clocks" / name)
+    ends = timed.rows.groupby("configuration")["processor_seconds"].last()  # of 6 iterations, of which 2 were timed
+    assert ends.tolist() == pytest.approx(
+        (3 * clock.rows.groupby("configuration")["processor_seconds"].last()).tolist()
+    )
+    assert Replay(path).evaluate(timed.configurations[0], Level(6), seed=0).seconds == pytest.approx(ends[0])
+
+    assert record.main([*words, "n=9", "gather=true", f"out={path.parent}"]) == 0  # nothing new: nothing changes
+    assert tables.load(path).head == timed.head
+    (by,) = timed.head.timed_by
+    elsewhere = by | {"machine": by["machine"] | {"cpu": "another"}}
+    changed(timed, timed_by=(elsewhere,)).save(path)
+    capsys.readouterr()
+    assert record.main([*words, "n=17", f"out={path.parent}", "display=plain", "jobs=1"]) == 0
+    longer = tables.load(path)
+    assert longer.head.timed_by == ()
+    assert longer.head.made_by == (by, elsewhere)
+    assert longer.rows["processor_seconds"].tolist()[: len(timed.rows)] == timed.rows["processor_seconds"].tolist()
+    assert "its seconds are from 2 machines and may not compare" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", sorted(TABLES.glob("*.parquet")), ids=lambda path: path.stem)
+def test_the_seconds_of_a_committed_table_are_those_of_one_machine(path):
+    assert len(tables.load(path).head.machines) == 1
