@@ -57,7 +57,7 @@ class Terms:
         # What numpy is told not to use differs between processors that then compute alike: what it uses counts.
         used = made_by["machine"]["arithmetic"]
         arithmetic = {
-            "OPENBLAS_CORETYPE": used["OPENBLAS_CORETYPE"],
+            **{name: used[name] for name in ("OPENBLAS_CORETYPE", "ONEDNN_MAX_CPU_ISA")},
             "SIMD extensions of numpy": " ".join(sorted(used["simd"])),
         }
         return cls(token, made_by["versions"], made_by["git"] and made_by["git"]["commit"], arithmetic)

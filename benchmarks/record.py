@@ -28,7 +28,8 @@ sequence) to the full length of the heavy level, whatever its patience, and writ
 <out>/<task>-<data>-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
 from there. The same command again continues what is unfinished, and trains nothing that is in the table
 or logged; several processes or machines that see the same folder share the work; a larger n extends
-the table.
+the table. Machines should be equally fast, as a replay charges the recorded seconds; where they are
+not, `python -m benchmarks.retime` gives the table those of one.
 
 options (with their defaults)
   task=NAME                   the task; +task=NAME is the same
@@ -72,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(_holding(recording, gathered.numbers))
-    if (machines := recording.machines()) > 1:
-        print(f"its seconds are from {machines} machines and may not compare: `python -m benchmarks.retime --help`")
+    if gathered.caution:
+        print(f"note: {gathered.caution}", file=sys.stderr)
     if failures is None:
         print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
         return 130

@@ -39,10 +39,13 @@ class Gathered:
         Of its configurations.
     failed : dict of int to str
         Those that are logged and could not be trained, with the reasons.
+    caution : str or None
+        That of the table.
     """
 
     numbers: set[int]
     failed: dict[int, str]
+    caution: str | None = None
 
 
 @dataclass(frozen=True)
@@ -129,10 +132,6 @@ class Recording:
         """The configurations in the table, if it is there."""
         return set(self._known().rows["configuration"]) if self.path.exists() else set()
 
-    def machines(self) -> int:
-        """How many different machines the seconds in the table are from."""
-        return len(self._known().head.machines) if self.path.exists() else 0
-
     def _known(self) -> table.Table:
         known = table.load(self.path)
         mine = self._head()
@@ -156,7 +155,7 @@ class Recording:
             If it cannot be written.
         """
         if not self.logs.exists():
-            return Gathered(self.recorded(), {})
+            return Gathered(self.recorded(), {}, self._known().caution if self.path.exists() else None)
         with (self.logs / "gather.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
             return self._gather()
@@ -166,12 +165,12 @@ class Recording:
 
         from benchmarks.part_log import PartLog
 
-        frames, made_by, timed_by, there, failed = [], [], (), set(), {}
+        frames, made_by, timed_by, there, failed = [], [], [], set(), {}
         if self.path.exists():
             known = self._known()
             frames.append(known.rows)
             made_by += known.head.made_by
-            timed_by = known.head.timed_by
+            timed_by += known.head.timed_by
             there |= set(known.rows["configuration"])
         for start, folder in self._folders():
             log = PartLog.read(folder)
@@ -181,20 +180,22 @@ class Recording:
             }
             curves = {start + place: curve for place, curve in log.curves(self.budgets).items()}
             new = [number for number in curves if number not in there]
-            for made in (*timed_by, *log.made_by) if new else ():
+            for made in log.made_by if new else ():
                 made_by += [made] if made not in made_by else []
-            timed_by = () if new else timed_by  # the seconds are of both from here on
+                timed_by += [made] if timed_by and made not in timed_by else []
             for number in new:
                 curves[number].insert(0, "configuration", number)
                 frames.append(curves[number])
             there.update(new)
+        caution = None
         if there:
             rows = pandas.concat(frames, ignore_index=True)
             rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
-            result = table.Table(self.path.stem, self._head(tuple(made_by), timed_by), rows)
+            result = table.Table(self.path.stem, self._head(tuple(made_by), tuple(timed_by)), rows)
             result.check(self.objective.space, self.objective.heavy.iterations)
             result.save(self.path)
-        return Gathered(there, {number: why for number, why in failed.items() if number not in there})
+            caution = result.caution
+        return Gathered(there, {number: why for number, why in failed.items() if number not in there}, caution)
 
     def _folders(self) -> Iterable[tuple[int, Path]]:
         """The folders of the logs there are, each with the number of its first configuration."""

@@ -64,12 +64,13 @@ def machine_of(start: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def arithmetic_of(start: dict[str, Any]) -> str:
-    """What chose the code of OpenBLAS and numpy at a start; a dash where that was not recorded."""
+    """What chose the code of OpenBLAS, numpy and oneDNN at a start; a dash where that was not recorded."""
     used = (start.get("machine") or {}).get("arithmetic")
     if used is None:
         return "–"
-    core = used["OPENBLAS_CORETYPE"]
-    return f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(used['simd']) or 'no extensions'}"
+    core, networks = used["OPENBLAS_CORETYPE"], used.get("ONEDNN_MAX_CPU_ISA")
+    said = f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(used['simd']) or 'no extensions'}"
+    return f"{said}, oneDNN up to {networks}" if networks else said
 
 
 def _software(made: Sequence[dict[str, Any]]) -> Table:

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import table as tables
 from benchmarks.options import UsageError, unknown
-from benchmarks.table import Table
+from benchmarks.replay import READING
+from benchmarks.table import Head, Table
 
 HELP = """\
 usage: python -m benchmarks.retime table=FILE clock=FILE out=FOLDER
 
 A replay charges for a configuration what it took the machine that recorded it. Where several
-machines recorded a table and one of them is faster, its configurations look cheap. Record the same
-design once more on one machine, to a few iterations only,
+machines recorded a table and one of them is faster, its configurations look cheap. So record the same
+design once more, all of it on one machine, but each configuration for a few iterations only: by the
+command of the table (task, scale, n, seed and all) with
 
-  python -m benchmarks.record +task=NAME ... task.parameters.light_iterations=2 \\
-      task.parameters.heavy_iterations=5 out=CLOCKS
+  task.parameters.light_iterations=2 task.parameters.heavy_iterations=5 out=CLOCKS
 
-and with the table that this gives as clock= every iteration of a configuration gets the mean seconds
-that one took there. Errors stay as they are.
+Then give the table that this makes as clock=. Every iteration of a configuration is charged the mean
+seconds of its iterations there; errors stay as they are. The more iterations, the steadier the clock:
+the mean of five is within about 10% for a network of half a second an iteration.
 
 options
-  table=FILE   the table; one row an iteration (that of the SVM trains each number from the start)
-  clock=FILE   what was recorded on one machine: the configurations of the table or more
+  table=FILE   the table, with a row for every iteration. One of certain numbers of iterations, as of
+               the SVM, cannot be timed anew: record it on one machine
+  clock=FILE   CLOCKS/<name>.parquet, with the configurations of the table or more
   out=FOLDER   where the table is written, by the same name; there must be none yet
   -h, --help   this text
+
+The result is another table, so runs that replayed the old one are not continued but made anew.
+
+exit status: 0 written, 1 it could not be written, 2 a mistake in the command or tables that do not fit
 """
 
 OPTIONS = ("table", "clock", "out")
-# Parameters of a task that say how long it is trained, but do not change an iteration.
-LENGTHS = {f"{level}_{what}" for level in ("light", "heavy") for what in ("iterations", "patience", "tolerance")}
 CLOCKS = ["seconds", "processor_seconds"]
 
 
@@ -45,11 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(HELP)
         return 0
     try:
-        given = _read(arguments)
-        path = Path(given["out"]).expanduser() / Path(given["table"]).name
-        if path.exists():
-            raise UsageError(f"out={given['out']}: {path} is there already; give another folder")
-        timed = retimed(*(tables.load(Path(given[name]).expanduser()) for name in ("table", "clock")))
+        files, path = _read(arguments)
+        timed = retimed(*(_load(option, file) for option, file in files.items()))
     except (UsageError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -58,20 +59,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"error: {path}: {error.strerror}", file=sys.stderr)
         return 1
-    print(f"{path} holds {len(timed.configurations)} configurations with the seconds of {shlex.quote(given['clock'])}")
+    print(f"{path} holds {len(timed.configurations)} configurations with the seconds of {files['clock']}")
     return 0
 
 
-def _read(arguments: Sequence[str]) -> dict[str, str]:
+def _read(arguments: Sequence[str]) -> tuple[dict[str, Path], Path]:
+    """The files by their options, and the one to be written."""
     given = {}
     for argument in arguments:
         name, is_option, value = argument.lstrip("+").partition("=")
-        if name not in OPTIONS or not is_option:
+        if not is_option:
+            raise UsageError(f"{argument!r} is not of the form option=value; --help lists the options")
+        if name not in OPTIONS:
             raise UsageError(unknown("option", name, OPTIONS))
         given[name] = value
     if missing := [f"{option}=" for option in OPTIONS if not given.get(option)]:
-        raise UsageError(f"give {' and '.join(missing)} too; --help explains the command")
-    return given
+        raise UsageError(f"{' and '.join(missing)} must be given; --help explains the command")
+    table, clock, out = (Path(given[option]).expanduser() for option in OPTIONS)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"out={given['out']} is a file; give a folder")
+    if (out / table.name).exists():
+        raise UsageError(f"out={given['out']}: {out / table.name} is there already; give another folder")
+    return {"table": table, "clock": clock}, out / table.name
+
+
+def _load(option: str, file: Path) -> Table:
+    """A table that holds what `retimed` wants of both, or ValueError that names the option."""
+    try:
+        table = tables.load(file)
+        task = table.head.objective()
+        table.check(task.space, task.heavy.iterations)
+    except (ValueError, TypeError, FileNotFoundError) as error:
+        raise ValueError(f"{option}={file}: {error}") from error
+    return table
 
 
 def retimed(table: Table, clock: Table) -> Table:
@@ -92,34 +112,39 @@ def retimed(table: Table, clock: Table) -> Table:
     Raises
     ------
     ValueError
-        If the tables do not fit together, iterations are not recorded one by one, or `clock` itself is of several
-        machines.
+        If the tables do not fit together, iterations are not recorded one by one, or `clock` itself is not of one
+        machine.
     """
-    for each in (table, clock):
-        task = each.head.objective()
-        each.check(task.space, task.heavy.iterations)
+    for option, each in (("table", table), ("clock", clock)):
         if not each.head.every_iteration:
-            raise ValueError(f"table {each.name} holds some numbers of iterations only, each trained from the start")
-    if differing := _differing(table, clock):
-        raise ValueError(f"the clock was recorded with another {' and '.join(differing)} than the table")
-    if len(clock.head.machines) > 1:
-        raise ValueError(f"the clock is of {len(clock.head.machines)} machines itself; record it on one")
+            raise ValueError(
+                f"{option}: {each.name} holds certain numbers of iterations, each trained from the start, "
+                "and cannot be timed anew; record it on one machine"
+            )
+    if differing := _differing(table.head, clock.head):
+        raise ValueError(f"clock: it must be recorded as the table was, but has {'; '.join(differing)}")
+    if (machines := len(clock.head.machines)) != 1:
+        raise ValueError(f"clock: it is of {machines} machines itself; record all of it on one, in another out=")
     timed = clock.configurations
-    if missing := [number for number, config in table.configurations.items() if timed.get(number) != config]:
-        raise ValueError(f"the clock lacks {len(missing)} configurations of the table, the first of them {missing[0]}")
+    missing = [number for number, config in table.configurations.items() if timed.get(number) != config]
+    if missing:
+        wanted = f"record it with seed={table.head.seed} and n={max(table.configurations) + 1}"
+        raise ValueError(
+            f"clock: it lacks {len(missing)} configurations of the table, the first of them {missing[0]}; {wanted}"
+        )
     ends = clock.rows.groupby("configuration").last()
     pace = ends[CLOCKS].div(ends["iteration"], axis="index").loc[table.rows["configuration"]]
-    seconds = pace.reset_index(drop=True).mul(table.rows["iteration"], axis="index")
+    seconds = pace.set_axis(table.rows.index).mul(table.rows["iteration"], axis="index")
     head = dataclasses.replace(table.head, timed_by=clock.head.timed_by or clock.head.made_by)
     return Table(table.name, head, table.rows.assign(**seconds))
 
 
-def _differing(table: Table, clock: Table) -> list[str]:
-    """What a clock must share with the table and does not."""
-    one, other = table.head, clock.head
-    differing = [name for name in ("task", "target", "data", "threads") if getattr(one, name) != getattr(other, name)]
-    names = sorted({*one.parameters, *other.parameters} - LENGTHS)
-    return differing + [name for name in names if one.parameters.get(name) != other.parameters.get(name)]
+def _differing(table: Head, clock: Head) -> list[str]:
+    """What an iteration depends on and a clock has otherwise than the table, in words."""
+    shared = {name: (getattr(clock, name), getattr(table, name)) for name in ("task", "target", "data", "threads")}
+    names = sorted({*clock.parameters, *table.parameters} - {*READING})
+    shared |= {name: (clock.parameters.get(name), table.parameters.get(name)) for name in names}
+    return [f"{name} {ours} instead of {theirs}" for name, (ours, theirs) in shared.items() if ours != theirs]
 
 
 if __name__ == "__main__":

@@ -83,12 +83,15 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     from benchmarks import engine
     from benchmarks.display import open_display
     from benchmarks.source_code import changed
+    from benchmarks.table import load
 
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
     if request.data != "auto" and not request.task.get("needs_data"):
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     for reason in plan.skipped:
         print(f"skipped: {reason}", file=sys.stderr)
+    if request.table is not None and (caution := load(request.table).caution):
+        print(f"note: {caution}", file=sys.stderr)
     for line in changed((experiments[index] for index in plan.done), request.out):
         print(f"note: {line}", file=sys.stderr)
     with contextlib.ExitStack() as stack:

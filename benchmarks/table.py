@@ -80,10 +80,14 @@ class Head:
 
     @property
     def machines(self) -> list[dict[str, Any]]:
-        """The different machines whose seconds the table has; those of several do not compare."""
+        """The different descriptions of the machines whose seconds the table has, those of `benchmarks.provenance`.
+
+        Seconds of several may not compare. Machines that are described alike need not be equally fast.
+        """
         machines: list[dict[str, Any]] = []
         for stretch in self.timed_by or self.made_by:
-            machines += [stretch["machine"]] if stretch["machine"] not in machines else []
+            machine = stretch.get("machine") or {}
+            machines += [machine] if machine not in machines else []
         return machines
 
     @property
@@ -156,6 +160,16 @@ class Table:
             is_number = values.dtype.kind in "iuf"
             digest.update(np.ascontiguousarray(values).data if is_number else "\n".join(map(str, values)).encode())
         return digest.hexdigest()
+
+    @property
+    def caution(self) -> str | None:
+        """A line about seconds that may not compare; None where they are from one machine."""
+        if (machines := len(self.head.machines)) < 2:
+            return None
+        cure = "`python -m benchmarks.retime --help` tells how it gets those of one"
+        if not self.head.every_iteration:
+            cure = "recorded by one machine in another out= they would"
+        return f"the seconds of table {self.name} are from {machines} unlike machines and may not compare; {cure}"
 
     def save(self, path: Path) -> None:
         """Write the file as a whole; a reader sees the old or the new one."""
@@ -264,8 +278,8 @@ def load(path: str | Path) -> Table:
     from pyarrow import parquet
 
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no table {path}")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no table {path}" + (": it is a folder" if path.is_dir() else ""))
     try:
         table = parquet.read_table(path)
         head = json.loads(table.schema.metadata[KEY])

@@ -184,6 +184,9 @@ def test_a_complaint_names_another_arithmetic_of_the_processes_that_run_experime
     told = f"has OPENBLAS_CORETYPE Prescott instead of {here.arithmetic['OPENBLAS_CORETYPE'] or 'none'}: "
     assert complaint(here).startswith(told)
     monkeypatch.undo()
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "DEFAULT")
+    assert complaint(here).startswith("has ONEDNN_MAX_CPU_ISA DEFAULT instead of AVX2: ")
+    monkeypatch.undo()
     name = "SIMD extensions of numpy"
     told = complaint(dataclasses.replace(here, arithmetic=here.arithmetic | {name: "X86_V2 X86_V9"}))
     assert told.startswith(f"has {name} {here.arithmetic[name]} instead of X86_V2 X86_V9: ")

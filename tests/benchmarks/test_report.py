@@ -226,7 +226,7 @@ def test_where_it_comes_from(recorded, written):
     assert software == [list(item) for item in run["versions"].items()]
     (machines,) = table(read, "platform", "processor")
     core, simd = (run["machine"]["arithmetic"][name] for name in ("OPENBLAS_CORETYPE", "simd"))
-    rounds = f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(simd)}"
+    rounds = f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(simd)}, oneDNN up to AVX2"
     assert machines == [[*(str(run["machine"][name]) for name in ("platform", "cpu", "cores")), "1", rounds, "7"]]
     (commits,) = table(read, "commit")
     assert [row[1] for row in commits] == ["7"]
