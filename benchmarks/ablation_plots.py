@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import ablation
-from benchmarks.style import METHOD_STYLES, RC, png_path, save
+from benchmarks.style import RC, png_path, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame, Series
 
-# How the two costs are drawn: colour, marker, filling, and the shift from the middle of the row.
+# How the two costs are drawn: colour (none of a method's), marker, filling, and the shift from the middle of the row.
 COST_STYLES = {
-    "heavy_runs": (METHOD_STYLES["btao"].color, "o", "full", 0.17),
-    "heavy_equivalents": (METHOD_STYLES["gp_bo"].color, "s", "none", -0.17),
+    "heavy_runs": ("#882255", "o", "full", 0.17),
+    "heavy_equivalents": ("#117733", "s", "none", -0.17),
 }
 MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
 COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}

@@ -1,4 +1,4 @@
-"""Intervals over seeds: seeded bootstrap intervals, of one task or stratified by task, and Wilson's of a share.
+"""Intervals over seeds: seeded bootstrap intervals, of one task or stratified by task; Wilson's of a share; Newcombe's.
 
 The percentile bootstrap, because it stays within the range of the values (a regret is never negative)
 and is defined for any sample. It is too narrow for small n, so its level is widened by t quantiles as
@@ -163,6 +163,37 @@ def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
 
     ends = stats.binomtest(int(hits), int(n)).proportion_ci(confidence, method="wilson")
     return float(ends.low), float(ends.high)
+
+
+def newcombe(probability: float, m: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """An interval for P(A < B) + P(A = B) / 2, seen to be `probability` over all pairs of m values of A and n of B.
+
+    Newcombe's fifth method (2006, Statistics in Medicine 25, 559-573), for m and n of at least 2. It stays
+    open where all of A are below all of B; where many pairs are ties it is too wide.
+    """
+    from scipy import optimize, stats
+
+    z, mean_size = stats.norm.isf((1 - confidence) / 2), (m + n) / 2 - 1
+
+    def lower(estimate: float) -> float:
+        def excess(truth: float) -> float:
+            spread = 1 + mean_size * ((1 - truth) / (2 - truth) + truth / (1 + truth))
+            return (estimate - truth) ** 2 - z**2 * truth * (1 - truth) * spread / (m * n)
+
+        # 1 is a root of its own where that is the estimate.
+        return optimize.brentq(excess, 0.0, min(estimate, 1 - 1e-9)) if estimate > 0 else 0.0
+
+    return lower(probability), 1 - lower(1 - probability)
+
+
+def mean_of_intervals(centres: Sequence[float], ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """An interval for the mean of independent estimates with intervals of their own.
+
+    The distances to their ends are added in squares (Zou and Donner, 2008, Statistics in Medicine 27, 1693-1702).
+    """
+    (low, high), middle = np.transpose(ends), np.asarray(centres, float)
+    below, above = (np.linalg.norm(middle - end) / len(middle) for end in (low, high))
+    return float(middle.mean() - below), float(middle.mean() + above)
 
 
 def widened_tail(sizes: Sequence[int], confidence: float) -> float:

@@ -53,7 +53,7 @@ def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -
     frame : DataFrame
         Trials as `records.load` returns them.
     path : path
-        Where to write the PNG. The drawn numbers go beside it, with the ending .csv.
+        Where to write the PNG. A PDF and the drawn numbers go beside it, with the endings .pdf and .csv.
     statistic : {"mean", "median", "iqm"}
         As in `curves_figure`.
 
@@ -69,7 +69,7 @@ def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -
     """
     path = png_path(path)
     figure, table = _curves_figure(frame, ["heavy_runs"], statistic)
-    save(figure, table, path, formats=["png"])
+    save(figure, table, path)
     return path
 
 

@@ -13,9 +13,10 @@ band
     Mean ± 1.96 standard deviations, for the truncated model too.
 log score
     Mean of the log density at the true responses, larger is better. The density is the normal one
-    with the predicted moments; the truncated model's own, a sum of a normal and a truncated normal
-    variable, has no closed form. One point far outside a narrow band can cost millions of nats, so a mean
-    over seeds says nothing; say how many seeds are lost beside their median.
+    with the predicted moments for all models, though the truncated one predicts the sum of a normal and a
+    truncated normal variable; with the density of that, medians over seeds of the recorded network are
+    within 0.1 of these. One point far outside a narrow band can cost millions of nats, so a mean over
+    seeds says nothing; say how many seeds are lost beside their median.
 least standard deviation
     A standard deviation below `LEAST_STD` of the spread of the true responses of the test design is taken
     as that, which is where rounding begins; coverage, width and log score all see it. The design does not

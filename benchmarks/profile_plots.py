@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # A model has the style of the method that uses it; the one without bounds has one of its own.
 MODEL_STYLES = {
     "tam": METHOD_STYLES["btao"],
-    "koh": Style("#000000", (0, (2, 3)), "x"),
+    "koh": Style("#117733", (0, (1, 2)), "x"),
     "gp": METHOD_STYLES["gp_bo"],
 }
 MODEL_NAMES = {

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.intervals import bootstrap
+from benchmarks.intervals import mean_of_intervals, newcombe
 from benchmarks.scores import distinct, on_one_scale, warn_of_few_tasks
 
 if TYPE_CHECKING:
@@ -192,27 +192,21 @@ def pairwise(comparison: Blocks) -> DataFrame:
     return table.assign(p_holm=multipletests(table["p"], method="holm")[1], dropped=comparison.dropped)
 
 
-def improvement(
-    scores: DataFrame,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> DataFrame:
+def improvement(scores: DataFrame, *, confidence: float = 0.95) -> DataFrame:
     """The probability that one method is better than another, for every two, both ways round.
 
     Parameters
     ----------
     scores : DataFrame
         As `scores.scores` returns them; those that are nan do not count.
-    confidence, resamples, seed
-        As in `intervals.bootstrap`: the seeds of each method are resampled within each task.
+    confidence : float
 
     Returns
     -------
     DataFrame
         One row per ordered pair: a, b, tasks (those where both have runs), dropped (the others),
-        probability, low, high (nan where a method has one seed on a task).
+        probability, low, high (Newcombe's interval per task, combined over tasks, see `intervals`; nan where a
+        method has one seed on a task).
     """
     import pandas as pd
 
@@ -221,27 +215,26 @@ def improvement(
     tasks = sorted(scores["task"].unique())
     rows = []
     for a, b in itertools.permutations(sorted(scores["label"].unique()), 2):
-        shared = [task for task in tasks if (a, task) in samples and (b, task) in samples]
-        strata = [samples[label, task] for label in (a, b) for task in shared]
-        low = high = np.nan
-        if strata:
-            low, high = bootstrap(strata, _better, confidence=confidence, resamples=resamples, seed=seed)
+        shared = [(samples[a, task], samples[b, task]) for task in tasks if {(a, task), (b, task)} <= samples.keys()]
+        each, low, high = [_better(*pair) for pair in shared], np.nan, np.nan
+        if shared and min(len(runs) for pair in shared for runs in pair) > 1:
+            ends = [newcombe(better, *map(len, pair), confidence) for better, pair in zip(each, shared, strict=True)]
+            low, high = mean_of_intervals(each, ends)
         rows.append(
             {
                 "a": a,
                 "b": b,
                 "tasks": len(shared),
                 "dropped": len(tasks) - len(shared),
-                "probability": float(_better(*strata)) if strata else np.nan,
-                "low": float(low),
-                "high": float(high),
+                "probability": float(np.mean(each)) if each else np.nan,
+                "low": low,
+                "high": high,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _better(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
-    """P(A < B) + P(A = B) / 2 per task, the mean over tasks; first the samples of A, a task each, then those of B."""
-    half = len(samples) // 2
-    pairs = [(a[..., :, None], b[..., None, :]) for a, b in zip(samples[:half], samples[half:], strict=True)]
-    return np.mean([((a < b) + 0.5 * (a == b)).mean(axis=(-1, -2)) for a, b in pairs], axis=0)
+def _better(a: np.ndarray, b: np.ndarray) -> float:
+    """P(A < B) + P(A = B) / 2 over all pairs."""
+    ours, theirs = a[:, None], b[None, :]
+    return float(((ours < theirs) + 0.5 * (ours == theirs)).mean())

@@ -207,9 +207,10 @@ class ReplayedTraining:
     """Answers the trials of one run, each by the nearest recorded configuration not yet seen at its budget.
 
     A configuration that was answered before, at another budget, is answered by the same one again, so
-    that a heavy run continues its own light run and pays for the rest only. What another configuration has paid for
-    is paid again where the answer is the same, as a live run would have to train it. Of equally near ones the
-    first is taken. The counterpart of `benchmarks.continuation.Continuation`.
+    that a heavy run continues its own light run and pays for the rest only. So that none takes from another
+    what that will continue, those that are new get answers that were not seen at any budget, while there are
+    some. Later, what another configuration has paid for is paid again, as a live run would have to train it. Of
+    equally near ones the first is taken. The counterpart of `benchmarks.continuation.Continuation`.
     """
 
     trains = False
@@ -217,8 +218,9 @@ class ReplayedTraining:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
-        self._answers: dict[tuple[Any, ...], int] = {}  # by the values of the configuration asked for
-        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}  # by the same, iterations by answer
+        self._taken = np.zeros(len(replay.points))  # inf where it was seen at any
+        # By the values of the configuration asked for, iterations by answer.
+        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}
         self._found: tuple[Trial, int, float] | None = None
 
     def _nearest(self, trial: Trial) -> tuple[int, float]:
@@ -227,8 +229,12 @@ class ReplayedTraining:
             replay = self._replay
             squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
             unseen = squares + self._seen.get(trial.budget, 0.0)
-            index = self._answers.get(tuple(trial.config.values()), -1)
-            if index < 0 or math.isinf(unseen[index]):
+            own = [
+                answer for answer in self._trained.get(tuple(trial.config.values()), ()) if unseen[answer] < math.inf
+            ]
+            free = squares + self._taken
+            index = own[0] if own else int(free.argmin())
+            if not own and math.isinf(free[index]):
                 index = int(unseen.argmin())
             if math.isinf(unseen[index]):
                 raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
@@ -265,10 +271,9 @@ class ReplayedTraining:
             return  # the table had none
         index = self._replay.numbers.index(row.answer["configuration"])
         seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
-        seen[index] = math.inf
+        seen[index] = self._taken[index] = math.inf
         asked = tuple(row.config.values())
         self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
-        self._answers[asked] = index
 
     def settle(self, row: Row) -> None:
         """There are no states."""

@@ -138,13 +138,20 @@ def _normalised(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block
     from benchmarks.scores import across_tasks
 
     table, notices = _with_notices(across_tasks, scores, "iqm", task_of=task_of)
-    rows = tuple((row["label"], with_interval(row, "score"), str(row["n"])) for _, row in table.iterrows())
+    means, _ = _with_notices(across_tasks, scores, "mean", task_of=task_of)
+    means = means.set_index("label")
+    rows = tuple(
+        (row["label"], with_interval(row, "score"), with_interval(means.loc[row["label"]], "score"), str(row["n"]))
+        for _, row in table.iterrows()
+    )
     yield from notices
     yield Paragraph(
         "Normalised score: 0 is the best there is in a setting, 1 what the first heavy run gives on average; the "
-        "interquartile mean over the runs of all settings, its 95% interval stratified by setting."
+        "interquartile mean over the runs of all settings, which may leave out all of one that is harder than the "
+        "others, and the mean, with 95% intervals stratified by setting."
     )
-    yield Table("Normalised scores", ("method", "score [95% interval]", "runs"), rows, "lrr")
+    head = ("method", "interquartile mean [95% interval]", "mean [95% interval]", "runs")
+    yield Table("Normalised scores", head, rows, "lrrr")
 
 
 def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:

@@ -9,8 +9,10 @@ score
 normalised score
     (score - best) / (start - best): `best` is the task's optimum where it is known, else the smallest
     value that any run of the task has reached; `start` is the mean over all runs of the task of what
-    their first heavy result was worth. So 1 is what one heavy run gives on average and 0 is the best
-    there is, whatever the unit of the task.
+    their first heavy result was worth. So 1 is what the methods that are compared have after their first
+    heavy run, on average, and 0 is the best there is, whatever the unit of the task. Tasks are not
+    equally hard on this scale: one with large scores can fall out of an interquartile mean over
+    all of them, so look at the mean as well.
 """
 
 from __future__ import annotations

@@ -119,18 +119,18 @@ def png_path(path: str | Path) -> Path:
     return path
 
 
-def save(figure: Figure, table: DataFrame, path: Path, formats: Iterable[str] = FORMATS) -> None:
-    """Write a figure in each format, and the numbers in it as .csv beside them.
+def save(figure: Figure, table: DataFrame, path: Path) -> None:
+    """Write a figure in each of `FORMATS`, and the numbers in it as .csv beside them.
+
+    A PDF carries no date, so that equal figures are equal files.
 
     Parameters
     ----------
     path : Path
         As `png_path` gives it; the other files have its name and their own endings.
-    formats : iterable of {"png", "pdf"}
-        A PDF carries no date, so that equal figures are equal files.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    for ending in formats:
+    for ending in FORMATS:
         metadata = {"CreationDate": None} if ending == "pdf" else None
         figure.savefig(path.with_suffix(f".{ending}"), dpi=DPI, metadata=metadata)
     table.to_csv(path.with_suffix(".csv"), index=False)

@@ -273,14 +273,17 @@ def test_the_command_judges_the_runs_below_a_folder(tmp_path, capsys):
     capsys.readouterr()
     entry = ENTRY | {"check": "share_reaching", "parameters": {"task": "toy", "method": "btao", "target": 10.0}}
     entry["above"] = 0.1
-    read([entry, entry | {"claim": "A | B", "parameters": entry["parameters"] | {"method": "tpe"}}], tmp_path)
+    variation = {"claim": "A | B", "source": f"{claims.OURS}, as Fig. 9"}
+    read([entry, entry | variation | {"parameters": entry["parameters"] | {"method": "tpe"}}], tmp_path)
     given = [f"out={tmp_path / 'runs'}", f"claims={tmp_path / 'claims.yaml'}"]
     assert claims.main(given) == 0
     assert "no runs of tpe on toy" in capsys.readouterr().out
     table = pandas.read_csv(tmp_path / "runs" / "claims.csv")
     assert table["n"].tolist() == [2, 0]
     text = (tmp_path / "runs" / "claims.md").read_text()
-    assert "A \\| B" in text and "2 claims. holds: 1; does not hold: 0; cannot tell: 1." in text
+    assert "A \\| B" in text
+    assert "Claims of the paper: 1 (holds: 1; does not hold: 0; cannot tell: 0)." in text
+    assert "which the paper does not do: 1 (holds: 0; does not hold: 0; cannot tell: 1)." in text
     assert table["verdict"].tolist() == [HOLDS, OPEN]
     line = table["code"][0]
     assert f"(../../{line})" in text

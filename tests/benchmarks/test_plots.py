@@ -99,7 +99,7 @@ def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
     path = plots.figure_run(trials, tmp_path / "new" / "run.png")
     assert path == tmp_path / "new" / "run.png"
     assert imread(path).std() > 0
-    assert {each.suffix for each in path.parent.iterdir()} == {".png", ".csv"}
+    assert {each.suffix for each in path.parent.iterdir()} == {".png", ".pdf", ".csv"}
     written = pd.read_csv(path.with_suffix(".csv"))
     np.testing.assert_allclose(written["mean"], table["mean"])
     assert set(zip(written["task"], written["measure"], strict=True)) == {("currin", "regret"), ("svm", "value")}

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from matplotlib.image import imread
 
 from benchmarks import ablation, reference
 from benchmarks.command_line import read
@@ -28,7 +29,19 @@ def test_the_digest_is_of_all_but_seconds():
     assert len(reference.sha256(frame)) == 64
 
 
-@pytest.mark.parametrize("name", ["toy", "synthetic", "fcn", "ablation"])
+@pytest.mark.parametrize("name", [name for name in reference.NAMES if (reference.FOLDER / f"{name}.parquet").exists()])
+def test_a_committed_figure_is_the_one_that_is_drawn_of_its_result(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    path = tmp_path / f"{name}.png"
+    reference._draw(name, reference.load(name), path)
+    drawn, committed = (imread(folder / f"{name}.png") for folder in (tmp_path, reference.FOLDER))
+    assert drawn.shape == committed.shape
+    assert abs(drawn - committed).mean() < 1e-3  # letters may differ a little where fonts are drawn by other code
+    numbers = [pd.read_csv(folder / f"{name}.csv") for folder in (tmp_path, reference.FOLDER)]
+    pd.testing.assert_frame_equal(*numbers)
+
+
+@pytest.mark.parametrize("name", list(reference.COMMANDS))
 def test_every_command_can_be_read_at_both_sizes(name):
     assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
     small = [request for command in reference.commands(name, small=True) for request in read(command)]

@@ -180,7 +180,7 @@ def test_the_nearest_configuration_answers_that_was_not_seen_at_the_budget(tmp_p
     with pytest.raises(SearchExhausted, match="every recorded configuration was seen at 6 iterations"):
         replayed.cost(Trial(4, asked, True, HEAVY))
     other = Trial(5, {"x": 0.5, "k": 2}, False, 2)
-    assert replayed.evaluate(other, Level(2)).answer["configuration"] == 10  # another budget
+    assert replayed.evaluate(other, Level(2)).answer["configuration"] == 10  # another budget, and all are taken
 
 
 def test_a_heavy_run_continues_its_own_light_run(tmp_path):
@@ -196,18 +196,37 @@ def test_a_heavy_run_continues_its_own_light_run(tmp_path):
     assert answers == [(10, 2), (30, 2), (30, 4), (10, 4)]
 
 
-def test_what_another_configuration_has_paid_for_is_paid_again(tmp_path):
-    """As a live run would train it: the answer is the same, the configuration is not."""
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
-    paid = []
-    for number, (x, budget) in enumerate([(0.5, 2), (0.51, HEAVY), (0.5, 4), (0.51, 3), (0.5, HEAVY)]):
+def answered(replayed, asked):
+    """Of trials (x, budget): which configuration answers, the most it can consume, iterations and seconds."""
+    for number, (x, budget) in enumerate(asked):
         trial = Trial(number, {"x": x, "k": 3}, budget == HEAVY, budget)
         cost = replayed.cost(trial)
         evaluation = replayed.evaluate(trial, Level(budget))
-        paid.append((evaluation.answer["configuration"], cost, evaluation.iterations, evaluation.seconds))
+        yield evaluation.answer["configuration"], cost, evaluation.iterations, evaluation.seconds
         replayed.remember(as_row(trial, evaluation))
+
+
+def test_a_new_configuration_takes_nothing_that_another_may_continue(tmp_path):
+    """As where a method begins some configurations at the heavy level, and promotes others to it."""
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    paid = list(answered(replayed, [(0.5, 2), (0.51, HEAVY), (0.51, 2), (0.5, 4), (0.5, HEAVY)]))
+    assert paid == [(10, 2, 2, 3.0), (30, HEAVY, HEAVY, 9.0), (30, 0, 0, 0.0), (10, 2, 2, 2.0), (10, 2, 2, 2.0)]
+
+
+def test_a_configuration_that_was_answered_twice_goes_on_with_the_first(tmp_path):
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    paid = list(answered(replayed, [(0.5, 2), (0.5, 2), (0.5, 4), (0.5, 4)]))
+    assert [(answer, cost) for answer, cost, *_ in paid] == [(10, 2), (30, 2), (10, 2), (30, 2)]
+
+
+def test_what_another_configuration_has_paid_for_is_paid_again(tmp_path):
+    """As a live run would train it, where every answer is taken: the answer is the same, the configuration is not."""
+    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    taken = [(0.5, 2), (0.26, 2), (0.01, 2), (0.99, 2)]
+    paid = list(answered(replayed, [*taken, (0.51, HEAVY), (0.51, 3), (0.5, HEAVY)]))
+    assert [answer for answer, *_ in paid[:4]] == [10, 30, 0, 20]
     # The last one's own answer was seen at this budget: another curve, from its start.
-    assert paid == [(10, 2, 2, 3.0), (10, HEAVY, HEAVY, 7.0), (10, 2, 2, 2.0), (10, 0, 0, 0.0), (30, HEAVY, HEAVY, 9.0)]
+    assert paid[4:] == [(10, HEAVY, HEAVY, 7.0), (10, 0, 0, 0.0), (30, HEAVY, HEAVY, 9.0)]
 
 
 def test_a_class_that_is_not_the_task_s_is_not_called(tmp_path):
