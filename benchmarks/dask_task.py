@@ -79,6 +79,16 @@ def complaint(terms: Terms) -> str | None:
     return f"has {', '.join(told)}: tables would depend on the machine" if told else None
 
 
+def missing(experiment: Experiment) -> str | None:
+    """What this process lacks of the table or the data of an experiment, None if nothing."""
+    name = experiment.task.name
+    try:
+        data = experiment.task.build(**experiment.data_arguments).data
+    except (OSError, ValueError) as error:
+        return f"cannot set up task {name}, as the driver can ({type(error).__name__}: {error})"
+    return None if data == experiment.data else f"finds {data} for task {name} instead of {experiment.data}"
+
+
 def run_task(
     index: int, experiment: Experiment, out: Path, command: str, terms: Terms, topic: str
 ) -> tuple[Ended, Progress | None]:
@@ -95,7 +105,7 @@ def run_task(
     from distributed import get_worker
 
     dask_worker = get_worker()
-    lacking = complaint(terms)
+    lacking = complaint(terms) or missing(experiment)
     if lacking is not None:
         raise UnfitWorker(lacking)
     # Dask starts its workers as daemons, which may have no children. Ours watch their parent themselves.

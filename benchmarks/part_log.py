@@ -9,6 +9,9 @@ from typing import Any
 
 from benchmarks.records import RUN, TRIALS, CorruptRecord, Row, read_run, rows_of, starts_of
 
+PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
+DEFAULT_N = 512  # configurations of a design where n is not given
+
 
 @dataclass(frozen=True)
 class PartLog:

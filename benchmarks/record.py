@@ -15,6 +15,7 @@ from benchmarks import options
 from benchmarks.catalogue import ROOT, TABLES
 from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
+from benchmarks.part_log import DEFAULT_N
 from benchmarks.recording import Gathered, Recording, numbers_of, plan
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
     """The request for the task, n, and whether to gather only."""
-    own, rest = own_options(arguments, {"n": "512", "seed": "0", "gather": "false"}, RUN_ONLY, "a table")
+    own, rest = own_options(arguments, {"n": str(DEFAULT_N), "seed": "0", "gather": "false"}, RUN_ONLY, "a table")
     n = options.count("n", options.number(own["n"]), required=True)
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):

@@ -15,6 +15,7 @@ from benchmarks.catalogue import document
 from benchmarks.command_line import Request
 from benchmarks.design import least
 from benchmarks.options import UsageError
+from benchmarks.part_log import PART
 from benchmarks.spec import Spec
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from benchmarks.objectives.protocol import DataSource, Objective
     from benchmarks.worker import Progress
 
-PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
 MOST = 2**16  # configurations; what a design is asked for is held in memory
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
 FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}

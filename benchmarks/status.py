@@ -29,7 +29,7 @@ Shows a grid of methods and seeds for every task and configuration recorded belo
 commands that finish what is not done. A seed is missing where a command names it, or another method of
 the same grid has it; a method is missing where a command names it and it has not begun, also where it was
 skipped as its library is not installed. Of the recording of a table (out=results/tables) it counts the
-configurations.
+configurations in the table, and those that are logged and not gathered yet, or failed.
 """
 MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
 LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
@@ -83,15 +83,15 @@ class Grid:
         return [cell for cell in cells if self.state(*cell) != "done"]
 
     @functools.cached_property
-    def configurations(self) -> tuple[int, int]:
+    def configurations(self) -> status_recordings.Counts:
         """Of the recording of a table: how many are recorded, and how many its commands want."""
         commands, roots = zip(*self.commands.values(), strict=True)
-        return status_recordings.recorded(self, roots[0]), _wanted(commands)
+        return status_recordings.counts(self, roots[0], (value_of(command, "n") for command in commands))
 
     def lines(self) -> list[str]:
         """The grid as text, a row a method; a method that is there twice is shown with its hash."""
         if status_recordings.is_recording(self):
-            return status_recordings.lines(self, *self.configurations)
+            return status_recordings.lines(self, self.configurations)
         names = [name_of(method) for method in self.methods]
         shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
         width = max(map(len, shown))
@@ -207,11 +207,15 @@ def finishing(grid: Grid) -> list[str]:
     """The commands that finish a grid, each once: recorded ones, or for a seed that none of them has, one for it."""
     commands, recorded = [], grid.commands
     if status_recordings.is_recording(grid):
-        done, wanted = grid.configurations
-        if done >= wanted:
+        there = grid.configurations
+        if there.recorded >= there.wanted:
             return []
-        commands = sorted(grid.commands.values())
-        return list(dict.fromkeys(_at(command, root) for command, root in commands if _wanted([command]) == wanted))
+        longest = [
+            (command, root)
+            for command, root in sorted(grid.commands.values())
+            if status_recordings.wanted(value_of(command, "n")) == there.wanted
+        ]
+        return list(dict.fromkeys(_at(command, root) for command, root in longest))
     for method, seed in grid.undone():
         if (method, seed) in recorded:
             command, root = recorded[method, seed]
@@ -224,10 +228,6 @@ def finishing(grid: Grid) -> list[str]:
         command, root = having[0] if having else (_only(mine[0][0], name, seed), mine[0][1])
         commands.append(_at(command, root))
     return list(dict.fromkeys(commands))
-
-
-def _wanted(commands: Iterable[str]) -> int:
-    return status_recordings.wanted(value_of(command, "n") for command in commands)
 
 
 def unbegun(found: Iterable[Grid]) -> dict[str, str]:

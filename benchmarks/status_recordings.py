@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.part_log import logged
+from benchmarks.part_log import DEFAULT_N, PART, logged
 
 if TYPE_CHECKING:
     from benchmarks.status import Grid
 
 METHOD = "design"  # by which the parts of a recording are logged
-DEFAULT_N = 512  # of `benchmarks.record`
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of configurations.
+
+    Attributes
+    ----------
+    recorded : int
+        In the table.
+    logged : int
+        Logged to their end and not in the table: not gathered yet, or failed.
+    wanted : int
+        The most that a command asks for.
+    """
+
+    recorded: int
+    logged: int
+    wanted: int
 
 
 def is_recording(grid: Grid) -> bool:
@@ -21,24 +40,30 @@ def is_recording(grid: Grid) -> bool:
     return {run["method"] for run, _ in grid.runs.values()} == {METHOD}
 
 
-def recorded(grid: Grid, root: Path) -> int:
-    """How many configurations are in the table of these logs, or logged to their end."""
-    numbers = _in_table(root.with_suffix(".parquet"))
+def counts(grid: Grid, root: Path, numbers: Iterable[str | None]) -> Counts:
+    """What is recorded of the table of these logs; numbers are what the commands say of n, None for nothing."""
+    there, logs = _in_table(root.with_suffix(".parquet")), set()
     for run, folder in grid.runs.values():
-        numbers.update(_logged(run["configuration"]["method"].get("parameters", {}), folder))
-    return len(numbers)
+        logs.update(_logged(run["configuration"]["method"].get("parameters", {}), folder))
+    most = max(map(wanted, numbers))
+    return Counts(len(there.intersection(range(most))), len(logs - there), most)
 
 
-def lines(grid: Grid, done: int, wanted: int) -> list[str]:
+def lines(grid: Grid, counts: Counts) -> list[str]:
     """Title, configurations, and what the parts that have begun are doing."""
     states = Counter(grid.states.values())
     parts = ", ".join(f"{n} {state}" for state, n in states.items())
-    return [grid.title, f"{done} of {wanted} configurations recorded; parts begun here: {parts}"]
+    more = f", {counts.logged} more logged" if counts.logged else ""
+    return [
+        grid.title,
+        f"{counts.recorded} of {counts.wanted} configurations in the table{more}; parts begun here: {parts}",
+    ]
 
 
-def wanted(commands: Iterable[str | None]) -> int:
-    """The most configurations that a command asks for; each is given as what it says of n, None for nothing."""
-    return max(int(n) if n and n.isdecimal() else DEFAULT_N for n in commands)
+def wanted(n: str | None) -> int:
+    """How many configurations a command asks for, by what it says of n; None for nothing."""
+    asked = int(n) if n and n.isdecimal() else DEFAULT_N
+    return -(-asked // PART) * PART
 
 
 def _in_table(path: Path) -> set[int]:

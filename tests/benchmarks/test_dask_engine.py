@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from benchmarks import arithmetic, dask_engine, dask_task
 from benchmarks.budget import Budget
+from benchmarks.catalogue import TABLES
 from benchmarks.dask_engine import connect
 from benchmarks.dask_task import Terms, UnfitWorker, complaint
 from benchmarks.engine import run_all
@@ -307,6 +309,31 @@ def test_experiments_fail_with_the_reason_where_no_fit_worker_is_left(tmp_path, 
     assert len(failures) == 2
     for failure in failures:
         assert failure.reason.startswith("UnfitWorker: Dask worker tcp://") and "does not see" in failure.reason
+
+
+def test_a_worker_that_does_not_see_the_table_or_the_data_is_given_nothing(tmp_path, cluster, monkeypatch):
+    """Else it would fail one experiment after the other, and be free for the next one first."""
+    monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
+    table = shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", tmp_path)
+    replay = Spec("svm", "benchmarks.replay.Replay")
+    places = {"table": table}
+    method = Spec("random_search", "baselines.random_search.RandomSearch")
+    data = replay.build(**places).data
+    experiments = [Experiment(replay, method, seed, Budget(heavy=2), 1, data, places) for seed in range(3)]
+    assert dask_task.missing(experiments[0]) is None
+    other = dataclasses.replace(data, sha256="0" * 64)
+    told = dask_task.missing(dataclasses.replace(experiments[0], data=other))
+    assert told == f"finds {data} for task svm instead of {other}"
+
+    os.unlink(table)
+    out = tmp_path / "out"
+    out.mkdir()
+    with connect(cluster, 1, out) as engine:
+        failures = engine.run_all(experiments, out, command="test", observer=Log())
+    assert sorted(failure.experiment.seed for failure in failures) == [0, 1, 2]
+    for failure in failures:
+        assert "cannot set up task svm, as the driver can (FileNotFoundError: there is no table" in failure.reason
+    assert not list(out.rglob("run.json"))  # nothing was begun
 
 
 @pytest.mark.parametrize("allowed", [3, 0])

@@ -248,14 +248,26 @@ def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(her
     (folder / "trials.jsonl").write_text("{}\n" * 5)  # two configurations at both numbers of iterations, and a half
     assert main([f"out={here}"]) == 1
     out = capsys.readouterr().out.splitlines()
-    assert out[1] == "3 of 24 configurations recorded; parts begun here: 1 done, 1 truncated"
+    assert out[1] == "0 of 24 configurations in the table, 3 more logged; parts begun here: 1 done, 1 truncated"
     assert out[-2:] == ["to finish:", f"  {texts[1]} out={here}"]
     pandas.DataFrame({"configuration": [0, 0, *range(5, 24)], "seconds": 1.0}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 1
-    assert capsys.readouterr().out.splitlines()[1].startswith("20 of 24 configurations recorded")
+    assert capsys.readouterr().out.splitlines()[1].startswith("20 of 24 configurations in the table; parts")
     pandas.DataFrame({"configuration": range(1, 24)}).to_parquet(here / "fcn.parquet")
+    assert main([f"out={here}"]) == 1  # the first is logged: it was not gathered, or it failed
+    out = capsys.readouterr().out.splitlines()
+    assert out[1].startswith("23 of 24 configurations in the table, 1 more logged; parts")
+    assert out[-1] == f"  {texts[1]} out={here}"
+    pandas.DataFrame({"configuration": range(24)}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("24 of 24 configurations recorded")
+    assert capsys.readouterr().out.splitlines()[1].startswith("24 of 24 configurations in the table; parts")
+
+
+def test_a_recording_wants_whole_parts(here, capsys):
+    record(here / "fcn.parts", "design", 0, "running", "python -m benchmarks.record task=fcn n=12")
+    pandas.DataFrame({"configuration": range(12)}).to_parquet(here / "fcn.parquet")
+    assert main([f"out={here}"]) == 1
+    assert capsys.readouterr().out.splitlines()[1].startswith("12 of 16 configurations in the table")
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):
