@@ -245,7 +245,8 @@ def unbegun(found: Iterable[Grid]) -> dict[str, str]:
         axes = [[(name, value) for value in values] for name, values in given.items() if len(values) > 1]
         for job in itertools.product(*axes):
             # What a run does not tell, such as the scale, tells no jobs apart.
-            if not any(all(values.get(name, value) == value for name, value in job) for values in there[root]):
+            wanted = {name: _told(name, value) for name, value in job}
+            if not any(wanted == {name: values.get(name, wanted[name]) for name in wanted} for values in there[root]):
                 jobs[", ".join(f"{name}={options.text(value)}" for name, value in job)] = _at(command, root)
     return jobs
 
@@ -256,7 +257,16 @@ def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     values = {"task": run["task"], "threads": configuration["threads"]}
     values["shared_init"] = configuration.get("shared_init", False)
     values |= {f"budget.{name}": value for name, value in configuration["budget"].items()}
-    return values | {f"task.parameters.{name}": v for name, v in configuration["task"].get("parameters", {}).items()}
+    parameters = configuration["task"].get("parameters", {})
+    table = (run.get("data_arguments") or {}).get("table")
+    if table is not None:  # a replay's parameters are those of the task that were given
+        values["table"], parameters = Path(table).name, parameters.get("parameters", {})
+    return values | {f"task.parameters.{name}": value for name, value in parameters.items()}
+
+
+def _told(name: str, value: Any) -> Any:
+    """A value of a command as `_values_of_run` has it."""
+    return Path(value).name if name == "table" else value
 
 
 def _at(command: str, root: Path) -> str:

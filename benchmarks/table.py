@@ -38,6 +38,9 @@ COLUMNS = {
 }
 
 
+SLACK = 1.1, 1.0  # a processor's seconds may exceed what the clock on the wall allows by this factor and these seconds
+
+
 class CorruptTable(ValueError):
     """A file that is no table, or whose contents cannot have been recorded."""
 
@@ -199,7 +202,8 @@ class Table:
         ------
         CorruptTable
             Naming the file and the first thing that is wrong: columns, configurations outside the space,
-            errors outside [0, 1], seconds that do not grow, curves that are not complete.
+            errors outside [0, 1], seconds that do not grow or are more of the processor's than there were, curves
+            that are not complete.
         """
         for wrong in self._faults(space, heavy_iterations):
             raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
@@ -221,17 +225,23 @@ class Table:
         if places.dtype.kind == "f" or places[0] < 0 or (np.diff(places) < 0).any():
             yield "its configurations are not numbered by integers from 0 on, in ascending order"
             return
-        numbers = sorted(set(rows["iteration"]))
+        for column in ("iteration", "consumed"):
+            if rows[column].dtype.kind == "f":
+                yield f"its column {column} holds no integers"
+        numbers, known = sorted(set(rows["iteration"])), {}
         for number, curve in rows.groupby("configuration", sort=False):
             where = f"configuration {number}"
             configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
             if len(configs) != 1:
                 yield f"{where} has {len(configs)} sets of parameters"
                 return
+            config = _unprefixed(configs)[0]
             try:
-                space.validate(_unprefixed(configs)[0])
+                space.validate(config)
             except (TypeError, ValueError) as error:
                 yield f"{where}: {error}"
+            if (same := known.setdefault(tuple(config.values()), number)) != number:
+                yield f"{where} is configuration {same} again"
             errors = curve["validation_error"].to_numpy()
             if np.isnan(errors[:-1]).any() or np.nanmin([*errors, 0.0]) < 0 or np.nanmax([*errors, 0.0]) > 1:
                 yield f"{where}: a validation error is not in [0, 1]"
@@ -242,6 +252,9 @@ class Table:
                 seconds = curve[clock].to_numpy()
                 if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
                     yield f"{where}: its {clock} do not grow from one iteration to the next"
+            wall, processor = (curve[clock].iloc[-1] for clock in ("seconds", "processor_seconds"))
+            if processor > SLACK[0] * self.head.threads * wall + SLACK[1]:
+                yield f"{where}: {processor:g} processor_seconds on {self.head.threads} threads in {wall:g} seconds"
             iterations = curve["iteration"].to_numpy()
             ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
             if self.head.every_iteration:

@@ -16,6 +16,7 @@ import pandas
 import pytest
 
 from benchmarks import run as run_command
+from benchmarks.catalogue import TABLES
 from benchmarks.command_line import read
 from benchmarks.records import Row, TrialLog, held, write_run
 from benchmarks.status import grids, main, methods_of, seeds_of
@@ -268,6 +269,30 @@ def test_a_recording_wants_whole_parts(here, capsys):
     pandas.DataFrame({"configuration": range(12)}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 1
     assert capsys.readouterr().out.splitlines()[1].startswith("12 of 16 configurations in the table")
+
+
+@pytest.mark.parametrize(
+    ("axis", "first", "second"),
+    [
+        ("task.parameters.heavy_iterations", "167", "500"),
+        ("table", "one/svm-t-laptop.parquet", "one/svm-u-laptop.parquet"),
+    ],
+)
+def test_jobs_of_a_sweep_over_recorded_training_that_have_not_begun_are_named(here, capsys, axis, first, second):
+    (here.parent / "one").mkdir()
+    for name in "tu":
+        shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", here.parent / "one" / f"svm-{name}-laptop.parquet")
+    words = ["task=svm", "source=table", "method=random_search", "budget.heavy=1", "seeds=1", "jobs=1", "out=out"]
+    words += [] if axis == "table" else ["table=one/svm-t-laptop.parquet"]
+    assert run_command.main([*words, f"{axis}={first}"]) == 0
+    sweep = shlex.join(["python", "-m", "benchmarks.run", "-m", *words, f"{axis}={first},{second}"])
+    for path in here.rglob("run.json"):
+        write_run(path.parent, json.loads(path.read_text()) | {"command": sweep})
+    capsys.readouterr()
+    assert main(["out=out"]) == 1
+    out = capsys.readouterr().out
+    assert f"\n{axis}={second}: not begun\n" in out
+    assert out.count("not begun") == 1
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):

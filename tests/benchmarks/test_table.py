@@ -29,7 +29,7 @@ def rows(**changes):
         "consumed": [1, 2, 1, 2],
         "validation_error": [0.5, 1 / 3, 0.9, math.nan],
         "training_error": [0.5, 0.25, 0.9, math.nan],
-        "seconds": [0.0, 1.5, 2.0, 2.0],
+        "seconds": [0.0, 1.5, 2.0, 3.0],
         "processor_seconds": [0.5, 1.0, 2.0, 3.0],
     }
     return pandas.DataFrame(values | changes).astype(tables.COLUMNS)
@@ -55,7 +55,7 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
     others = [
         tables.Table("t", dataclasses.replace(HEAD, seed=1), rows()),
         tables.Table("t", HEAD, rows(validation_error=[0.5, 1 / 3, 0.9, 0.8])),
-        tables.Table("t", HEAD, rows(seconds=[0.0, 1.5, 2.0, 2.1])),
+        tables.Table("t", HEAD, rows(seconds=[0.0, 1.5, 2.0, 3.1])),
         tables.Table("t", HEAD, rows(**{"config.x": [0.3, 0.3, 1.0, 1.0]})),
     ]
     assert len({digest, *(other.sha256 for other in others)}) == 5
@@ -77,6 +77,12 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"consumed": [1, 1, 1, 2]}, "configuration 0: consumed must be the iteration"),
         ({"consumed": [1, 3, 1, 2]}, "configuration 0: consumed must be from 1 to the iteration, and not fall"),
         ({"consumed": [-7, 2, 1, 2]}, "configuration 0: consumed must be from 1"),
+        ({"config.x": [0.5] * 4, "config.k": [1] * 4}, "configuration 2 is configuration 0 again"),
+        ({"processor_seconds": [0.5, 1.0, 2.0, 6.0]}, "configuration 2: 6 processor_seconds on 1 threads in 3 seconds"),
+        (
+            {"processor_seconds": [500.0, 1000.0, 2.0, 3.0]},
+            "configuration 0: 1000 processor_seconds on 1 threads in 1.5",
+        ),
         ({"configuration": [0, 0, 0, 0]}, "configuration 0 has 2 sets of parameters"),
         ({"config.k": [6, 6, 5, 5]}, r"configuration 0: .*k.*6"),
         ({"config.k": ["a", "a", "b", "b"]}, r"configuration 0: .*k.*'a'"),
@@ -191,3 +197,9 @@ def test_the_search_asks_for_its_part_at_every_budget():
 def test_no_table_is_advised_of_a_task_that_trains_nothing(tmp_path):
     with pytest.raises(UsageError, match=r"task currin trains nothing, so there is no table of it: use source=live$"):
         find_table("currin", None, None, tmp_path)
+
+
+def test_iterations_are_integers():
+    frame = rows().astype({"iteration": "float64"})
+    with pytest.raises(tables.CorruptTable, match="its column iteration holds no integers"):
+        tables.Table("t", HEAD, frame).check(SPACE, 2)
