@@ -74,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(_holding(recording, gathered.numbers))
-    if gathered.caution:
-        print(f"note: {gathered.caution}", file=sys.stderr)
+    for caution in gathered.cautions:
+        print(f"note: {caution}", file=sys.stderr)
     if failures is None:
         print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
         return 130
@@ -120,7 +120,11 @@ def _report(recording: Recording, gathered: Gathered, failures: Sequence[Failure
     for reason in failed:
         print(f"failed: {reason}", file=sys.stderr)
     if gathered.failed:
-        print("to train a configuration that failed again, remove the folder that is named with it", file=sys.stderr)
+        print(
+            "to train a configuration that failed again, remove the folder that is named with it, when no process "
+            "works in it any more",
+            file=sys.stderr,
+        )
     missing = set(range(recording.n)) - gathered.numbers
     others = {number for failure in failures if failure.locked for number in numbers_of(failure.experiment)}
     if elsewhere := len((others & missing).difference(gathered.failed)):

@@ -39,13 +39,13 @@ class Gathered:
         Of its configurations.
     failed : dict of int to str
         Those that are logged and could not be trained, with the reasons.
-    caution : str or None
-        That of the table.
+    cautions : list of str
+        Those of the table.
     """
 
     numbers: set[int]
     failed: dict[int, str]
-    caution: str | None = None
+    cautions: list[str]
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,9 @@ class Recording:
         OSError
             If it cannot be written.
         """
-        if not self.logs.exists():
-            return Gathered(self.recorded(), {}, self._known().caution if self.path.exists() else None)
+        recorded = self.recorded()
+        if not self.logs.exists() or recorded.issuperset(range(self.n)):  # there is nothing to write
+            return Gathered(recorded, {}, self._known().cautions if self.path.exists() else [])
         with (self.logs / "gather.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
             return self._gather()
@@ -187,15 +188,15 @@ class Recording:
                 curves[number].insert(0, "configuration", number)
                 frames.append(curves[number])
             there.update(new)
-        caution = None
+        cautions = []
         if there:
             rows = pandas.concat(frames, ignore_index=True)
             rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
             result = table.Table(self.path.stem, self._head(tuple(made_by), tuple(timed_by)), rows)
             result.check(self.objective.space, self.objective.heavy.iterations)
             result.save(self.path)
-            caution = result.caution
-        return Gathered(there, {number: why for number, why in failed.items() if number not in there}, caution)
+            cautions = result.cautions
+        return Gathered(there, {number: why for number, why in failed.items() if number not in there}, cautions)
 
     def _folders(self) -> Iterable[tuple[int, Path]]:
         """The folders of the logs there are, each with the number of its first configuration."""

@@ -90,7 +90,7 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     for reason in plan.skipped:
         print(f"skipped: {reason}", file=sys.stderr)
-    if request.table is not None and (caution := load(request.table).caution):
+    for caution in load(request.table).cautions if request.table is not None else ():
         print(f"note: {caution}", file=sys.stderr)
     for line in changed((experiments[index] for index in plan.done), request.out):
         print(f"note: {line}", file=sys.stderr)

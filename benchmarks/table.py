@@ -165,14 +165,21 @@ class Table:
         return digest.hexdigest()
 
     @property
-    def caution(self) -> str | None:
-        """A line about seconds that may not compare; None where they are from one machine."""
-        if (machines := len(self.head.machines)) < 2:
-            return None
-        cure = "`python -m benchmarks.retime --help` tells how it gets those of one"
-        if not self.head.every_iteration:
-            cure = "recorded by one machine in another out= they would"
-        return f"the seconds of table {self.name} are from {machines} unlike machines and may not compare; {cure}"
+    def cautions(self) -> list[str]:
+        """Lines about what may not compare: errors by several versions of a library, seconds of several machines."""
+        said = []
+        made_by = [stretch.get("versions") or {} for stretch in self.head.made_by]
+        for name in sorted({name for versions in made_by for name in versions}):
+            if len(found := {str(versions.get(name)) for versions in made_by}) > 1:
+                said.append(f"table {self.name} was recorded with {name} {', '.join(sorted(found))}")
+        if (machines := len(self.head.machines)) > 1:
+            cure = "`python -m benchmarks.retime --help` tells how it gets those of one"
+            if not self.head.every_iteration:
+                cure = "recorded by one machine in another out= they would"
+            said.append(
+                f"the seconds of table {self.name} are from {machines} unlike machines and may not compare; {cure}"
+            )
+        return said
 
     def save(self, path: Path) -> None:
         """Write the file as a whole; a reader sees the old or the new one."""
@@ -185,7 +192,10 @@ class Table:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            parquet.write_table(table, temporary, compression="zstd")
+            with temporary.open("wb") as file:
+                parquet.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())  # an empty file must not take the place of the old one
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -104,13 +104,21 @@ def test_what_decides_only_how_a_curve_is_read_may_differ():
 def test_a_table_of_certain_numbers_of_iterations_cannot_be_timed_and_is_said_so():
     with pytest.raises(ValueError, match="table: t holds certain numbers of iterations"):
         retime.retimed(changed(MIXED, every_iteration=False), CLOCK)
-    caution = changed(MIXED, every_iteration=False).caution
-    assert caution == (
+    assert changed(MIXED, every_iteration=False).cautions == [
         "the seconds of table t are from 2 unlike machines and may not compare; recorded by one machine in another "
         "out= they would"
-    )
-    assert "`python -m benchmarks.retime --help` tells" in MIXED.caution
-    assert CLOCK.caution is None
+    ]
+    (caution,) = MIXED.cautions
+    assert "`python -m benchmarks.retime --help` tells" in caution
+    assert CLOCK.cautions == []
+
+
+def test_several_versions_of_a_library_are_named():
+    made_by = (*(FAST | {"versions": {"numpy": version, "scipy": "1"}} for version in "12"), FAST)
+    assert changed(CLOCK, made_by=made_by).cautions == [
+        "table clock was recorded with numpy 1, 2, None",
+        "table clock was recorded with scipy 1, None",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas
 import pytest
 
 from benchmarks.budget import Budget
@@ -33,11 +34,11 @@ def start(tmp_path):
     """Start the command in a process group of its own."""
     started = []
 
-    def start(*arguments, **options):
+    def start(*arguments, module="benchmarks.run", **options):
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.run", *arguments],
+            [sys.executable, "-m", module, *arguments],
             cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": str(ROOT), "BTAO_OFFLINE": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -131,6 +132,51 @@ def test_a_folder_that_is_read_only_is_named(start, disk, there):
     assert status == (1 if there else 2)
     assert "Read-only file system" in err and str(target) in err
     assert list(out.iterdir()) == []
+
+
+@pytest.fixture
+def recorder(start):
+    """Record eight configurations of the SVM below a folder."""
+    words = ["task=svm", "scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100", "n=8"]
+    return lambda out, *more: start(*words, f"out={out}", "jobs=1", *more, module="benchmarks.record")
+
+
+def errors(folder):
+    """What the table in a folder holds, but for seconds."""
+    (path,) = folder.glob("*.parquet")
+    return pandas.read_parquet(path).drop(columns=["seconds", "processor_seconds"])
+
+
+def test_a_recording_that_is_killed_goes_on_to_the_same_table(recorder, tmp_path):
+    assert finish(recorder("whole"))[0] == 0
+    for least in (1, 9):  # trials on record when it is killed; each configuration has three
+        process = recorder("killed")
+        deadline = time.monotonic() + 120
+        while sum(path.read_bytes().count(b"\n") for path in tmp_path.glob("killed/*.parts/**/trials.jsonl")) < least:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert finish(recorder("killed"))[0] == 0
+    pandas.testing.assert_frame_equal(errors(tmp_path / "killed"), errors(tmp_path / "whole"))
+    (log,) = tmp_path.glob("killed/*.parts/**/trials.jsonl")
+    assert log.read_bytes().count(b"\n") == 24  # nothing was trained twice
+
+
+def test_a_recording_on_a_full_disk_says_so_and_goes_on_when_there_is_room(recorder, disk, tmp_path):
+    out = disk("size=16k")
+    status, _, err = finish(recorder(out))
+    assert status == 1 and "No space left on device" in err
+    disk("remount,size=50m")
+    assert finish(recorder(out))[0] == 0
+    assert finish(recorder("whole"))[0] == 0
+    pandas.testing.assert_frame_equal(errors(out), errors(tmp_path / "whole"))
+    disk("remount,ro")
+    status, said, _ = finish(recorder(out))  # there is nothing to do
+    assert status == 0 and "holds 8 of 8 configurations" in said
+    status, _, err = finish(recorder(out, "n=16"))
+    assert status == 1 and "Read-only file system" in err
+    pandas.testing.assert_frame_equal(errors(out), errors(tmp_path / "whole"))
 
 
 @pytest.mark.parametrize("name", ["random_search", "tpe", "gp_bo", "smac", "bohb", "hyperband", "btao"])
