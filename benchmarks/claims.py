@@ -281,8 +281,8 @@ def markdown(table: DataFrame) -> str:
     ours = table["source"].str.startswith(OURS)
     note = (
         "An interval that lies wholly where the claim is true says that it holds, one that lies wholly outside that "
-        "it does not. Each verdict is at 95% by itself, so of many a few are wrong. A speed-up of inf says that the "
-        "other method does not get there at all, one of 0 that the method itself does not."
+        "it does not. Each verdict is at 95% by itself, so of many a few are wrong. A speed-up of inf says that at "
+        "most half of the other method's runs get there, one of 0 that at most half of its own do."
     )
     numbers = f"Claims of the paper: {counts(table['verdict'][~ours])}."
     if ours.any():

@@ -81,12 +81,11 @@ def complaint(terms: Terms) -> str | None:
 
 def missing(experiment: Experiment) -> str | None:
     """What this process lacks of the table or the data of an experiment, None if nothing."""
-    name = experiment.task.name
     try:
-        data = experiment.task.build(**experiment.data_arguments).data
+        experiment.objective()
     except (OSError, ValueError) as error:
-        return f"cannot set up task {name}, as the driver can ({type(error).__name__}: {error})"
-    return None if data == experiment.data else f"finds {data} for task {name} instead of {experiment.data}"
+        return f"cannot set up task {experiment.task.name}, as the driver can ({type(error).__name__}: {error})"
+    return None
 
 
 def run_task(

@@ -131,6 +131,13 @@ class Experiment:
                 f"{self.method.name}: {self.method.target!r} must declare `capabilities` as baselines.protocol says"
             )
 
+    def objective(self) -> Objective:
+        """The task, with its data found; ValueError if they are others than `data`."""
+        objective = self.task.build(**self.data_arguments)
+        if objective.data != self.data:
+            raise ValueError(f"the data set is {objective.data}, but the experiment was set up with {self.data}")
+        return objective
+
     def build(self, folder: Path | None = None) -> tuple[Objective, Method]:
         """The task and a fresh method for it, which may write files into `folder`.
 
@@ -141,9 +148,7 @@ class Experiment:
         ValueError
             If the task uses another data set than `data`.
         """
-        objective = self.task.build(**self.data_arguments)
-        if objective.data != self.data:
-            raise ValueError(f"the data set is {objective.data}, but the experiment was set up with {self.data}")
+        objective = self.objective()
         problem = Problem(
             objective.space,
             objective.heavy.iterations,

@@ -13,7 +13,8 @@ rank
     1 is the best of a block; ties share the mean of their ranks.
 probability of improvement
     That a run of A has a smaller score than one of B, a tie counting half: per task over all pairs of
-    their seeds, then the mean over tasks (Agarwal et al., 2021).
+    their seeds, then the mean over tasks (Agarwal et al., 2021). Its interval is Newcombe's, combined over
+    tasks by squares; it is too wide where many pairs are ties.
 
 Tests follow Demšar (2006, Statistical comparisons of classifiers over multiple data sets, Journal of
 Machine Learning Research 7, 1-30). Those over seeds are about the tasks at hand, not about others.

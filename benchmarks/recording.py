@@ -154,9 +154,12 @@ class Recording:
         OSError
             If it cannot be written.
         """
-        recorded = self.recorded()
+        known = self._known() if self.path.exists() else None
+        recorded = set() if known is None else set(known.rows["configuration"])
         if not self.logs.exists() or recorded.issuperset(range(self.n)):  # there is nothing to write
-            return Gathered(recorded, {}, self._known().cautions if self.path.exists() else [])
+            if known is not None:
+                known.check(self.objective.space, self.objective.heavy.iterations)
+            return Gathered(recorded, {}, [] if known is None else known.cautions)
         with (self.logs / "gather.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
             return self._gather()

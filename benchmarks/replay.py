@@ -204,13 +204,14 @@ class _Curve:
 
 
 class ReplayedTraining:
-    """Answers the trials of one run, each by the nearest recorded configuration not yet seen at its budget.
+    """Answers the trials of one run, each by the nearest recorded configuration that the run has not yet seen.
 
     A configuration that was answered before, at another budget, is answered by the same one again, so
-    that a heavy run continues its own light run and pays for the rest only. So that none takes from another
-    what that will continue, those that are new get answers that were not seen at any budget, while there are
-    some. Later, what another configuration has paid for is paid again, as a live run would have to train it. Of
-    equally near ones the first is taken. The counterpart of `benchmarks.continuation.Continuation`.
+    that a heavy run continues its own light run and pays for the rest only. One that is new gets an answer
+    that was not seen at any budget, so that it takes nothing that another will continue; when all were
+    seen, the nearest that was not at its budget. Then what another configuration has paid for is paid again, as a
+    live run would have to train it. Of equally near ones the first is taken. The counterpart of
+    `benchmarks.continuation.Continuation`.
     """
 
     trains = False

@@ -167,7 +167,8 @@ def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
         for _, row in table.iterrows()
     )
     words = (
-        "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings. Wins, "
+        "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings; its "
+        "interval is Newcombe’s, which is too wide where there are many ties. Wins, "
         "ties and losses of A, and Wilcoxon’s signed-rank test with Holm’s correction: over the seeds of each setting, "
         "equal seeds against each other, normalised scores where there are several settings, so they speak of these "
         "settings alone."

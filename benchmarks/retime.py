@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import table as tables
 from benchmarks.options import UsageError, unknown
 from benchmarks.replay import READING
-from benchmarks.table import Head, Table
+from benchmarks.table import CorruptTable, Head, Table
 
 HELP = """\
 usage: python -m benchmarks.retime table=FILE clock=FILE out=FOLDER
@@ -136,7 +136,12 @@ def retimed(table: Table, clock: Table) -> Table:
     pace = ends[CLOCKS].div(ends["iteration"], axis="index").loc[table.rows["configuration"]]
     seconds = pace.set_axis(table.rows.index).mul(table.rows["iteration"], axis="index")
     head = dataclasses.replace(table.head, timed_by=clock.head.timed_by or clock.head.made_by)
-    return Table(table.name, head, table.rows.assign(**seconds))
+    timed_table, task = Table(table.name, head, table.rows.assign(**seconds)), head.objective()
+    try:
+        timed_table.check(task.space, task.heavy.iterations)
+    except CorruptTable as error:  # what few iterations may have, many may not
+        raise ValueError(f"clock: the table would be damaged by it: {error}") from error
+    return timed_table
 
 
 def _differing(table: Head, clock: Head) -> list[str]:

@@ -245,8 +245,7 @@ def unbegun(found: Iterable[Grid]) -> dict[str, str]:
         axes = [[(name, value) for value in values] for name, values in given.items() if len(values) > 1]
         for job in itertools.product(*axes):
             # What a run does not tell, such as the scale, tells no jobs apart.
-            wanted = {name: _told(name, value) for name, value in job}
-            if not any(wanted == {name: values.get(name, wanted[name]) for name in wanted} for values in there[root]):
+            if not any(all(_fits(name, value, run.get(name, value)) for name, value in job) for run in there[root]):
                 jobs[", ".join(f"{name}={options.text(value)}" for name, value in job)] = _at(command, root)
     return jobs
 
@@ -260,13 +259,16 @@ def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     parameters = configuration["task"].get("parameters", {})
     table = (run.get("data_arguments") or {}).get("table")
     if table is not None:  # a replay's parameters are those of the task that were given
-        values["table"], parameters = Path(table).name, parameters.get("parameters", {})
+        values["table"], parameters = table, parameters.get("parameters", {})
     return values | {f"task.parameters.{name}": value for name, value in parameters.items()}
 
 
-def _told(name: str, value: Any) -> Any:
-    """A value of a command as `_values_of_run` has it."""
-    return Path(value).name if name == "table" else value
+def _fits(name: str, value: Any, recorded: Any) -> bool:
+    """Whether a run with this value may be of a command that gives that one, which may be a part of a path."""
+    if name != "table" or value is None:  # what is the default may be any
+        return value == recorded or name == "table"
+    parts = [part for part in Path(value).parts if part not in ("..", "~")]
+    return Path(recorded).parts[-len(parts) :] == tuple(parts)
 
 
 def _at(command: str, root: Path) -> str:

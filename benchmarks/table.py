@@ -175,7 +175,7 @@ class Table:
         if (machines := len(self.head.machines)) > 1:
             cure = "`python -m benchmarks.retime --help` tells how it gets those of one"
             if not self.head.every_iteration:
-                cure = "recorded by one machine in another out= they would"
+                cure = "to have those of one, record it on one, in another out="
             said.append(
                 f"the seconds of table {self.name} are from {machines} unlike machines and may not compare; {cure}"
             )
@@ -263,8 +263,9 @@ class Table:
                 if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
                     yield f"{where}: its {clock} do not grow from one iteration to the next"
             wall, processor = (curve[clock].iloc[-1] for clock in ("seconds", "processor_seconds"))
-            if processor > SLACK[0] * self.head.threads * wall + SLACK[1]:
-                yield f"{where}: {processor:g} processor_seconds on {self.head.threads} threads in {wall:g} seconds"
+            timed = self.head.clock == "processor_seconds"  # else they are not charged
+            if timed and processor > SLACK[0] * wall + SLACK[1]:
+                yield f"{where}: {processor:g} processor_seconds on one thread in {wall:g} seconds"
             iterations = curve["iteration"].to_numpy()
             ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
             if self.head.every_iteration:

@@ -323,7 +323,7 @@ def test_a_worker_that_does_not_see_the_table_or_the_data_is_given_nothing(tmp_p
     assert dask_task.missing(experiments[0]) is None
     other = dataclasses.replace(data, sha256="0" * 64)
     told = dask_task.missing(dataclasses.replace(experiments[0], data=other))
-    assert told == f"finds {data} for task svm instead of {other}"
+    assert f"(ValueError: the data set is {data}, but the experiment was set up with {other})" in told
 
     os.unlink(table)
     out = tmp_path / "out"

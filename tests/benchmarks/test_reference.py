@@ -36,7 +36,7 @@ def test_a_committed_figure_is_the_one_that_is_drawn_of_its_result(name, tmp_pat
     reference._draw(name, reference.load(name), path)
     drawn, committed = (imread(folder / f"{name}.png") for folder in (tmp_path, reference.FOLDER))
     assert drawn.shape == committed.shape
-    assert abs(drawn - committed).mean() < 1e-3  # letters may differ a little where fonts are drawn by other code
+    assert (abs(drawn - committed).max(axis=2) > 0.2).mean() < 1e-4  # of the pixels: a marker here and there
     numbers = [pd.read_csv(folder / f"{name}.csv") for folder in (tmp_path, reference.FOLDER)]
     pd.testing.assert_frame_equal(*numbers)
 

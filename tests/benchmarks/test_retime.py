@@ -85,6 +85,10 @@ def changed(clock, **head):
             "lacks 2 configurations of the table, the first of them 1; record it with seed=0 and n=3",
         ),
         (
+            dataclasses.replace(CLOCK, rows=CLOCK.rows.assign(seconds=CLOCK.rows["processor_seconds"] - 1.5)),
+            "clock: the table would be damaged by it: .*processor_seconds on one thread in",
+        ),
+        (
             dataclasses.replace(CLOCK, rows=CLOCK.rows.assign(**{"config.learning_rate": 0.002})),
             "lacks 3 configurations of the table, the first of them 0",
         ),
@@ -105,8 +109,8 @@ def test_a_table_of_certain_numbers_of_iterations_cannot_be_timed_and_is_said_so
     with pytest.raises(ValueError, match="table: t holds certain numbers of iterations"):
         retime.retimed(changed(MIXED, every_iteration=False), CLOCK)
     assert changed(MIXED, every_iteration=False).cautions == [
-        "the seconds of table t are from 2 unlike machines and may not compare; recorded by one machine in another "
-        "out= they would"
+        "the seconds of table t are from 2 unlike machines and may not compare; to have those of one, record it on "
+        "one, in another out="
     ]
     (caution,) = MIXED.cautions
     assert "`python -m benchmarks.retime --help` tells" in caution

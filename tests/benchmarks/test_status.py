@@ -276,12 +276,13 @@ def test_a_recording_wants_whole_parts(here, capsys):
     [
         ("task.parameters.heavy_iterations", "167", "500"),
         ("table", "one/svm-t-laptop.parquet", "one/svm-u-laptop.parquet"),
+        ("table", "one/svm-t-laptop.parquet", "two/svm-t-laptop.parquet"),
     ],
 )
 def test_jobs_of_a_sweep_over_recorded_training_that_have_not_begun_are_named(here, capsys, axis, first, second):
-    (here.parent / "one").mkdir()
-    for name in "tu":
-        shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", here.parent / "one" / f"svm-{name}-laptop.parquet")
+    for path in ("one/svm-t-laptop.parquet", "one/svm-u-laptop.parquet", "two/svm-t-laptop.parquet"):
+        (here.parent / path).parent.mkdir(exist_ok=True)
+        shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", here.parent / path)
     words = ["task=svm", "source=table", "method=random_search", "budget.heavy=1", "seeds=1", "jobs=1", "out=out"]
     words += [] if axis == "table" else ["table=one/svm-t-laptop.parquet"]
     assert run_command.main([*words, f"{axis}={first}"]) == 0
@@ -293,6 +294,9 @@ def test_jobs_of_a_sweep_over_recorded_training_that_have_not_begun_are_named(he
     out = capsys.readouterr().out
     assert f"\n{axis}={second}: not begun\n" in out
     assert out.count("not begun") == 1
+    for path in here.rglob("run.json"):  # the default may have been any table
+        write_run(path.parent, json.loads(path.read_text()) | {"command": sweep.replace(second, "null")})
+    assert main(["out=out"]) == 0 if axis == "table" else 1
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):

@@ -78,10 +78,13 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"consumed": [1, 3, 1, 2]}, "configuration 0: consumed must be from 1 to the iteration, and not fall"),
         ({"consumed": [-7, 2, 1, 2]}, "configuration 0: consumed must be from 1"),
         ({"config.x": [0.5] * 4, "config.k": [1] * 4}, "configuration 2 is configuration 0 again"),
-        ({"processor_seconds": [0.5, 1.0, 2.0, 6.0]}, "configuration 2: 6 processor_seconds on 1 threads in 3 seconds"),
+        (
+            {"processor_seconds": [0.5, 1.0, 2.0, 6.0]},
+            "configuration 2: 6 processor_seconds on one thread in 3 seconds",
+        ),
         (
             {"processor_seconds": [500.0, 1000.0, 2.0, 3.0]},
-            "configuration 0: 1000 processor_seconds on 1 threads in 1.5",
+            "configuration 0: 1000 processor_seconds on one thread in 1.5",
         ),
         ({"configuration": [0, 0, 0, 0]}, "configuration 0 has 2 sets of parameters"),
         ({"config.k": [6, 6, 5, 5]}, r"configuration 0: .*k.*6"),
@@ -203,3 +206,9 @@ def test_iterations_are_integers():
     frame = rows().astype({"iteration": "float64"})
     with pytest.raises(tables.CorruptTable, match="its column iteration holds no integers"):
         tables.Table("t", HEAD, frame).check(SPACE, 2)
+
+
+@pytest.mark.parametrize("head", [{"threads": 2}, {"made_by": ({"machine": {"gpus": 1}},)}])
+def test_processor_seconds_that_are_not_charged_may_be_any(head):
+    frame = rows(processor_seconds=[5.0, 10.0, 20.0, 60.0])
+    tables.Table("t", dataclasses.replace(HEAD, **head), frame).check(SPACE, 2)
