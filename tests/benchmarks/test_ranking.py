@@ -235,13 +235,13 @@ def test_probability_of_improvement_leaves_out_tasks_without_both_and_says_so():
 @pytest.mark.parametrize("truth", [0.5, 0.76, 0.98])
 def test_the_interval_of_a_probability_of_improvement_covers_it(tasks, n, truth):
     rng = np.random.default_rng(9)
-    shift, hits, widths, repeats = stats.norm.ppf(truth) * math.sqrt(2), 0, [], 300
+    shift, hits, widths, repeats = stats.norm.ppf(truth) * math.sqrt(2), 0, [], 120
     for _ in range(repeats):
         runs = {(str(task), label): rng.normal(shift * (label == "b"), 1, n) for task in range(tasks) for label in "ab"}
         row = ranking.improvement(scores_of(runs)).iloc[0]
         hits += row["low"] <= truth <= row["high"]
         widths.append(row["high"] - row["low"])
-    assert hits / repeats > 0.88  # 0.9 to 0.98 in a longer simulation
+    assert hits / repeats > 0.86  # 0.9 to 0.98 in a longer simulation
     assert np.mean(widths) < {5: 0.7, 30: 0.3}[n] / math.sqrt(tasks)
 
 

@@ -89,7 +89,7 @@ def test_a_sweep_leaves_records_and_figures_and_nothing_else(command, tmp_path):
     assert (status, out.count("figure: ")) == (0, 2), err
     files = {path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*") if path.is_file()}
     assert {path.parts[:2] for path in files} == {("results", "runs")}
-    assert {path.name for path in files if path.suffix not in (".png", ".csv")} == {"run.json", "trials.jsonl"}
+    assert {path.name for path in files if path.suffix not in (".png", ".pdf", ".csv")} == {"run.json", "trials.jsonl"}
 
 
 def test_one_job_and_two_jobs_and_two_processes_give_the_same_tables(command, tmp_path):
