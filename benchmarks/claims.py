@@ -294,12 +294,9 @@ def _figure(row: Mapping[str, Any]) -> str:
     return f"{row['figure']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         given = _read(arguments)
         claims = read(Path(given["claims"]).expanduser() if given["claims"] else CLAIMS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 
 SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
@@ -18,6 +20,28 @@ CHOICES = {
 
 class UsageError(ValueError):
     """A mistake in the arguments; the message is one line for the user."""
+
+
+def command(
+    help_text: Callable[[], str],
+) -> Callable[[Callable[[list[str]], int]], Callable[[Sequence[str] | None], int]]:
+    """Make a function of arguments, which returns the exit status, the main function of a command.
+
+    That takes the arguments of the process where none are given, and answers -h and --help.
+    """
+
+    def decorate(function: Callable[[list[str]], int]) -> Callable[[Sequence[str] | None], int]:
+        @functools.wraps(function)
+        def main(arguments: Sequence[str] | None = None) -> int:
+            given = list(sys.argv[1:] if arguments is None else arguments)
+            if {"-h", "--help"} & set(given):
+                print(help_text())
+                return 0
+            return function(given)
+
+        return main
+
+    return decorate
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

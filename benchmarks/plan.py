@@ -27,7 +27,8 @@ class Plan:
     """What a request comes to: experiments, seed by seed and in the order of the methods.
 
     `done` says of those that an earlier start has finished where they stand, by index; `skipped`
-    names the methods left out, as their libraries are not installed or broken, each in one line.
+    names the methods left out, as their libraries are not installed or broken, each in one line;
+    `cautions` are those of the table that is replayed.
     """
 
     request: Request
@@ -35,6 +36,7 @@ class Plan:
     done: Mapping[int, Progress]
     data: DataSource | None
     skipped: Sequence[str] = ()
+    cautions: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -97,7 +99,8 @@ def plan(request: Request) -> Plan:
         raise
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
-    return Plan(request, experiments, done, data, skipped)
+    cautions = objective.cautions if request.table is not None else ()
+    return Plan(request, experiments, done, data, skipped, cautions)
 
 
 def _lacks(experiment: Experiment) -> str | None:

@@ -61,12 +61,9 @@ TEST_SEED = 2**31  # of the test design; none that runs usually have
 OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         out, points, words = _read(arguments)
         _request(words)  # what is wrong with the words is said before a process is started

@@ -52,12 +52,9 @@ failed, but some are not recorded yet (other processes are still at work on them
 RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         request, n, only_gather = _read(arguments)
         recording = plan(request, n)

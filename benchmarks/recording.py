@@ -130,9 +130,12 @@ class Recording:
 
     def recorded(self) -> set[int]:
         """The configurations in the table, if it is there."""
-        return set(self._known().rows["configuration"]) if self.path.exists() else set()
+        return _numbers(self._known())
 
-    def _known(self) -> table.Table:
+    def _known(self) -> table.Table | None:
+        """The table, if it is there; UsageError if it was recorded otherwise."""
+        if not self.path.exists():
+            return None
         known = table.load(self.path)
         mine = self._head()
         if dataclasses.replace(known.head, made_by=(), timed_by=()) != mine:
@@ -154,8 +157,8 @@ class Recording:
         OSError
             If it cannot be written.
         """
-        known = self._known() if self.path.exists() else None
-        recorded = set() if known is None else set(known.rows["configuration"])
+        known = self._known()
+        recorded = _numbers(known)
         if not self.logs.exists() or recorded.issuperset(range(self.n)):  # there is nothing to write
             if known is not None:
                 known.check(self.objective.space, self.objective.heavy.iterations)
@@ -169,13 +172,12 @@ class Recording:
 
         from benchmarks.part_log import PartLog
 
-        frames, made_by, timed_by, there, failed = [], [], [], set(), {}
-        if self.path.exists():
-            known = self._known()
+        known = self._known()
+        frames, made_by, timed_by, there, failed = [], [], [], _numbers(known), {}
+        if known is not None:
             frames.append(known.rows)
             made_by += known.head.made_by
             timed_by += known.head.timed_by
-            there |= set(known.rows["configuration"])
         for start, folder in self._folders():
             log = PartLog.read(folder)
             failed |= {
@@ -223,6 +225,10 @@ class Recording:
             made_by,
             timed_by,
         )
+
+
+def _numbers(known: table.Table | None) -> set[int]:
+    return set() if known is None else set(known.rows["configuration"])
 
 
 def numbers_of(part: Experiment) -> range:

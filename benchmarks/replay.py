@@ -39,6 +39,8 @@ class Replay:
         The name of the recorded task.
     optimum : float
         The best heavy measurement in the table.
+    cautions : list of str
+        Those of the table.
 
     Raises
     ------
@@ -75,7 +77,7 @@ class Replay:
                 f"heavy_iterations must be at most {recording.task.heavy.iterations}, where table {recording.name} "
                 f"ends, got {task.heavy.iterations}"
             )
-        self.task = head.task
+        self.task, self.cautions = head.task, recording.cautions
         self.space, self.levels = task.space, task.levels
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
@@ -143,8 +145,8 @@ class _Recording:
 
     def __init__(self, table: tables.Table) -> None:
         self.name, self.head, self.sha256 = table.name, table.head, table.sha256
-        self.task = self.head.objective()
-        table.check(self.task.space, self.task.heavy.iterations)
+        self.cautions = table.cautions
+        self.task = table.checked()
         self.curves = [
             _Curve(
                 curve["iteration"].tolist(),
@@ -219,7 +221,6 @@ class ReplayedTraining:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
-        self._taken = np.zeros(len(replay.points))  # inf where it was seen at any
         # By the values of the configuration asked for, iterations by answer.
         self._trained: dict[tuple[Any, ...], dict[int, int]] = {}
         self._found: tuple[Trial, int, float] | None = None
@@ -230,13 +231,11 @@ class ReplayedTraining:
             replay = self._replay
             squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
             unseen = squares + self._seen.get(trial.budget, 0.0)
-            own = [
-                answer for answer in self._trained.get(tuple(trial.config.values()), ()) if unseen[answer] < math.inf
-            ]
-            free = squares + self._taken
-            index = own[0] if own else int(free.argmin())
-            if not own and math.isinf(free[index]):
-                index = int(unseen.argmin())
+            own = self._trained.get(tuple(trial.config.values()), ())
+            index = next((answer for answer in own if unseen[answer] < math.inf), None)
+            if index is None:
+                free = squares + sum(self._seen.values())
+                index = int((unseen if math.isinf(free.min()) else free).argmin())
             if math.isinf(unseen[index]):
                 raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
             self._found = trial, index, math.sqrt(squares[index])
@@ -272,7 +271,7 @@ class ReplayedTraining:
             return  # the table had none
         index = self._replay.numbers.index(row.answer["configuration"])
         seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
-        seen[index] = self._taken[index] = math.inf
+        seen[index] = math.inf
         asked = tuple(row.config.values())
         self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import options
 from benchmarks.options import UsageError
 from benchmarks.records import CorruptRecord
 from benchmarks.status import out_of
@@ -38,12 +39,9 @@ FOLDER = "report"
 CHECKSUMS = "records.sha256"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         out = out_of(arguments)
         if not out.is_dir():

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import options
 from benchmarks import table as tables
 from benchmarks.options import UsageError, unknown
 from benchmarks.replay import READING
@@ -42,12 +43,9 @@ OPTIONS = ("table", "clock", "out")
 CLOCKS = ["seconds", "processor_seconds"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         files, path = _read(arguments)
         timed = retimed(*(_load(option, file) for option, file in files.items()))
@@ -87,8 +85,7 @@ def _load(option: str, file: Path) -> Table:
     """A table that holds what `retimed` wants of both, or ValueError that names the option."""
     try:
         table = tables.load(file)
-        task = table.head.objective()
-        table.check(task.space, task.heavy.iterations)
+        table.checked()
     except (ValueError, TypeError, FileNotFoundError) as error:
         raise ValueError(f"{option}={file}: {error}") from error
     return table
@@ -136,9 +133,9 @@ def retimed(table: Table, clock: Table) -> Table:
     pace = ends[CLOCKS].div(ends["iteration"], axis="index").loc[table.rows["configuration"]]
     seconds = pace.set_axis(table.rows.index).mul(table.rows["iteration"], axis="index")
     head = dataclasses.replace(table.head, timed_by=clock.head.timed_by or clock.head.made_by)
-    timed_table, task = Table(table.name, head, table.rows.assign(**seconds)), head.objective()
+    timed_table = Table(table.name, head, table.rows.assign(**seconds))
     try:
-        timed_table.check(task.space, task.heavy.iterations)
+        timed_table.checked()
     except CorruptTable as error:  # what few iterations may have, many may not
         raise ValueError(f"clock: the table would be damaged by it: {error}") from error
     return timed_table

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from baselines.interpreter import run_module
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
+from benchmarks import options
 from benchmarks.help import help_text
 from benchmarks.options import UsageError
 
@@ -24,12 +25,9 @@ if TYPE_CHECKING:
     from benchmarks.plan import Plan
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(help_text)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(help_text())
-        return 0
     command = shlex.join(["python", "-m", "benchmarks.run", *arguments])
     try:
         plans = _plans(arguments)
@@ -83,16 +81,13 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     from benchmarks import engine
     from benchmarks.display import open_display
     from benchmarks.source_code import changed
-    from benchmarks.table import load
 
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
     if request.data != "auto" and not request.task.get("needs_data"):
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     for reason in plan.skipped:
         print(f"skipped: {reason}", file=sys.stderr)
-    for caution in load(request.table).cautions if request.table is not None else ():
-        print(f"note: {caution}", file=sys.stderr)
-    for line in changed((experiments[index] for index in plan.done), request.out):
+    for line in (*plan.cautions, *changed((experiments[index] for index in plan.done), request.out)):
         print(f"note: {line}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
         jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs)

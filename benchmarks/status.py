@@ -12,7 +12,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,12 +107,9 @@ class Grid:
         return lines
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@options.command(lambda: HELP)
+def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(arguments):
-        print(HELP)
-        return 0
     try:
         found = grids(out_of(arguments))
     except (UsageError, CorruptRecord, OSError) as error:
@@ -265,8 +262,10 @@ def _values_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fits(name: str, value: Any, recorded: Any) -> bool:
     """Whether a run with this value may be of a command that gives that one, which may be a part of a path."""
-    if name != "table" or value is None:  # what is the default may be any
-        return value == recorded or name == "table"
+    if name != "table":
+        return value == recorded
+    if value is None:  # the default may have been any
+        return True
     parts = [part for part in Path(value).parts if part not in ("..", "~")]
     return Path(recorded).parts[-len(parts) :] == tuple(parts)
 

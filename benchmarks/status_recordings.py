@@ -49,14 +49,14 @@ def counts(grid: Grid, root: Path, numbers: Iterable[str | None]) -> Counts:
     return Counts(len(there.intersection(range(most))), len(logs - there), most)
 
 
-def lines(grid: Grid, counts: Counts) -> list[str]:
+def lines(grid: Grid, there: Counts) -> list[str]:
     """Title, configurations, and what the parts that have begun are doing."""
     states = Counter(grid.states.values())
     parts = ", ".join(f"{n} {state}" for state, n in states.items())
-    more = f", {counts.logged} more logged" if counts.logged else ""
+    more = f", {there.logged} more logged" if there.logged else ""
     return [
         grid.title,
-        f"{counts.recorded} of {counts.wanted} configurations in the table{more}; parts begun here: {parts}",
+        f"{there.recorded} of {there.wanted} configurations in the table{more}; parts begun here: {parts}",
     ]
 
 

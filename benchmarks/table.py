@@ -200,6 +200,12 @@ class Table:
         finally:
             temporary.unlink(missing_ok=True)
 
+    def checked(self) -> Objective:
+        """The task as it was recorded, if `check` finds nothing wrong; raises what that and `Head.objective` do."""
+        task = self.head.objective()
+        self.check(task.space, task.heavy.iterations)
+        return task
+
     def check(self, space: Space, heavy_iterations: int) -> None:
         """Refuse what cannot have been recorded of a task.
 
