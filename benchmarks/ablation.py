@@ -80,7 +80,7 @@ class Study:
 
 STUDIES = (
     Study(("task=currin,park", "budget.heavy=12"), "truncated"),
-    Study(("task=fcn", "source=table", "budget.heavy=12"), "untruncated"),
+    Study(("task=svm,fcn,cnn", "source=table", "budget.heavy=12"), "untruncated"),
 )
 
 

@@ -41,6 +41,7 @@ options
 """
 
 CLAIMS = Path(__file__).with_suffix(".yaml")
+OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 OURS = "the paper counts heavy runs only"  # how the source of a claim begins that is a variation of the paper's
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
 SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
@@ -298,35 +299,23 @@ def _figure(row: Mapping[str, Any]) -> str:
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     try:
-        given = _read(arguments)
-        claims = read(Path(given["claims"]).expanduser() if given["claims"] else CLAIMS)
-        claims = [claim for claim in claims if (given["match"] or "").lower() in claim.text.lower()]
+        given = options.given(arguments, OPTIONS)
+        claims = read(Path(given.get("claims", CLAIMS)).expanduser())
+        claims = [claim for claim in claims if given.get("match", "").lower() in claim.text.lower()]
         if not claims:
             raise UsageError(f"match={given['match']}: no claim has this in it")
-        records, folder = _records(given["out"])
+        records, folder = _records(given.get("out"))
         table = judge(claims, records)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     _print(table)
-    if given["match"] is None and folder is not None:
+    if "match" not in given and folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         table.to_csv(folder / "claims.csv", index=False)
         (folder / "claims.md").write_text(markdown(table), encoding="utf-8")
         print(f"\nwritten: {folder / 'claims.md'}, {folder / 'claims.csv'}")
     return 0
-
-
-def _read(arguments: Sequence[str]) -> dict[str, str | None]:
-    given: dict[str, str | None] = dict.fromkeys(("out", "claims", "match"))
-    for argument in arguments:
-        name, _, value = argument.lstrip("+").partition("=")
-        if name not in given:
-            raise UsageError(options.unknown("option", name, given))
-        if not value:
-            raise UsageError(f"{name}=: give a value, or leave it out")
-        given[name] = value
-    return given
 
 
 def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:

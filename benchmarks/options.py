@@ -6,7 +6,7 @@ import difflib
 import functools
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
@@ -42,6 +42,32 @@ def command(
         return main
 
     return decorate
+
+
+def given(arguments: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
+    """The values of arguments of the form option=value.
+
+    Parameters
+    ----------
+    known : mapping
+        What each option that there is takes, as "a folder".
+
+    Raises
+    ------
+    UsageError
+        If an argument has another form, the option is unknown, or the value is empty.
+    """
+    values = {}
+    for argument in arguments:
+        name, is_option, value = argument.lstrip("+").partition("=")
+        if not is_option:
+            raise UsageError(f"{argument!r} is not of the form option=value; --help lists the options")
+        if name not in known:
+            raise UsageError(unknown("option", name, known))
+        if not value:
+            raise UsageError(f"{name}=: give {known[name]}")
+        values[name] = value
+    return values
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

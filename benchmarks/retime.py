@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import options
 from benchmarks import table as tables
-from benchmarks.options import UsageError, unknown
+from benchmarks.options import UsageError
 from benchmarks.replay import READING
 from benchmarks.table import CorruptTable, Head, Table
 
@@ -39,7 +39,7 @@ The result is another table, so runs that replayed the old one are not continued
 exit status: 0 written, 1 it could not be written, 2 a mistake in the command or tables that do not fit
 """
 
-OPTIONS = ("table", "clock", "out")
+OPTIONS = {"table": "a file", "clock": "a file", "out": "a folder"}
 CLOCKS = ["seconds", "processor_seconds"]
 
 
@@ -63,15 +63,8 @@ def main(arguments: list[str]) -> int:
 
 def _read(arguments: Sequence[str]) -> tuple[dict[str, Path], Path]:
     """The files by their options, and the one to be written."""
-    given = {}
-    for argument in arguments:
-        name, is_option, value = argument.lstrip("+").partition("=")
-        if not is_option:
-            raise UsageError(f"{argument!r} is not of the form option=value; --help lists the options")
-        if name not in OPTIONS:
-            raise UsageError(unknown("option", name, OPTIONS))
-        given[name] = value
-    if missing := [f"{option}=" for option in OPTIONS if not given.get(option)]:
+    given = options.given(arguments, OPTIONS)
+    if missing := [f"{option}=" for option in OPTIONS if option not in given]:
         raise UsageError(f"{' and '.join(missing)} must be given; --help explains the command")
     table, clock, out = (Path(given[option]).expanduser() for option in OPTIONS)
     if out.exists() and not out.is_dir():

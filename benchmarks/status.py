@@ -127,13 +127,8 @@ def main(arguments: list[str]) -> int:
 
 def out_of(arguments: Iterable[str]) -> Path:
     """The folder that `out=` names, the only option there is; UsageError for any other argument."""
-    out = document("", "config")["out"]
-    for argument in arguments:
-        name, _, value = argument.lstrip("+").partition("=")
-        if name != "out" or not value:
-            raise UsageError(options.unknown("option", name, ["out"]) if name != "out" else "out=: give a folder")
-        out = value
-    return Path(out).expanduser()
+    given = options.given(arguments, {"out": "a folder"})
+    return Path(given.get("out", document("", "config")["out"])).expanduser()
 
 
 def grids(out: Path) -> list[Grid]:

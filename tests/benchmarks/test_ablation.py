@@ -21,7 +21,7 @@ DEFAULTS = {name: value for name, value in document("method", "btao").items() if
 
 def test_every_option_is_changed_alone_and_the_default_is_run():
     study, recorded = ablation.STUDIES
-    assert (study.words[0], recorded.words[:2]) == ("task=currin,park", ("task=fcn", "source=table"))
+    assert (study.words[0], recorded.words[:2]) == ("task=currin,park", ("task=svm,fcn,cnn", "source=table"))
     alone = Study(("task=currin", *study.words[1:]), study.bounds)
     jobs = [request.methods["btao"] for command in commands([alone]) for request in read(command)]
     assert [label(job) for job in jobs].count(DEFAULT) == 1

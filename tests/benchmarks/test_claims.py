@@ -294,3 +294,5 @@ def test_the_command_judges_the_runs_below_a_folder(tmp_path, capsys):
     assert "match=nothing of the kind: no claim has this in it" in capsys.readouterr().err
     assert claims.main([f"out={tmp_path / 'empty'}"]) == 2
     assert claims.main(["output=x"]) == 2
+    assert claims.main(["match="]) == 2
+    assert capsys.readouterr().err.endswith("error: match=: give a part of a claim\n")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks.options import UsageError, alike, seeds, text, unknown
+from benchmarks.options import UsageError, alike, given, seeds, text, unknown
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1, (0,)), (10, tuple(range(10))), ([3, 7], (3, 7)), ([7, 3], (7, 3))])
@@ -18,6 +18,25 @@ def test_seeds(value, expected):
 def test_wrong_seeds_are_refused_with_what_would_be_right(value):
     with pytest.raises(UsageError, match=r"seeds=.*seeds=10.*seeds=\[3,7\]"):
         seeds(value)
+
+
+def test_values_that_are_given():
+    known = {"out": "a folder", "match": "a text"}
+    assert given(["+out=here", "match=a=b", "out=there"], known) == {"out": "there", "match": "a=b"}
+    assert given([], known) == {}
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("out", "'out' is not of the form option=value; --help lists the options"),
+        ("out=", "out=: give a folder"),
+        ("uot=here", "unknown option 'uot': did you mean 'out'?"),
+    ],
+)
+def test_arguments_that_are_no_option_are_refused(argument, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        given(["out=here", argument], {"out": "a folder"})
 
 
 def test_nearest_name_and_none():
