@@ -72,7 +72,7 @@ class Claim:
     above, below : float
         The claim is true of figures between.
     all_images : bool
-        Whether the figure is an error that depends on the number of training images, so that it must be
+        Whether the figure depends on the number of training images, so that it must be
         of a recorded table with all of them.
     """
 
@@ -303,7 +303,7 @@ def main(arguments: list[str]) -> int:
         claims = read(Path(given.get("claims", CLAIMS)).expanduser())
         claims = [claim for claim in claims if given.get("match", "").lower() in claim.text.lower()]
         if not claims:
-            raise UsageError(f"match={given['match']}: no claim has this in it")
+            raise UsageError(f"match={given.get('match', '')}: no claim has this in it")
         records, folder = _records(given.get("out"))
         table = judge(claims, records)
     except (ValueError, OSError) as error:

@@ -75,7 +75,7 @@ def critical_difference_figure(
         for (bar,) in drawn["crossbars"]:  # its points come in the order of a set, which differs between processes
             bar.set_xdata(sorted(bar.get_xdata()))
         left, right = axes.get_xlim()
-        axes.set_xlim(min(left, 1), max(right, k))  # else a rank that no method comes near has no tick
+        axes.set_xlim(min(left, 1), max(right, k, 1 + difference))  # all ranks, and all of the ruler
         axes.set_xticks(range(1, k + 1))
         axes.spines["top"].set_bounds(1, k)
         axes.plot([1, 1 + difference], [RULER, RULER], "|-", color="black", linewidth=1.2)

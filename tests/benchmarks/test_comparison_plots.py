@@ -142,6 +142,15 @@ def test_comparisons_leave_the_settings_alone():
     assert {name: matplotlib.rcParams[name] for name in before} == before
 
 
+@pytest.mark.parametrize("blocks", [1, 2, 30])
+def test_all_ranks_and_the_whole_ruler_are_within_the_diagram(blocks):
+    figure = critical_difference_figure(comparison([[2, 2, 3, 4, 5, 6, 7, 8, 8]] * blocks))
+    (axes,) = figure.axes
+    left, right = axes.get_xlim()
+    assert left <= 1 and right >= 9 and list(axes.get_xticks()) == list(range(1, 10))
+    assert right >= 1 + ranking.critical_difference(9, blocks, 0.05)
+
+
 def test_bars_of_the_diagram_do_not_depend_on_the_order_of_a_set():
     (axes,) = critical_difference_figure(comparison([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])).axes
     (bar,) = [line.get_xdata() for line in axes.get_lines() if len(line.get_xdata()) == 6]
