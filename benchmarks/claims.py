@@ -72,8 +72,8 @@ class Claim:
     above, below : float
         The claim is true of figures between.
     all_images : bool
-        Whether the figure depends on the number of training images, so that it must be
-        of a recorded table with all of them.
+        Whether the figure depends on the number of training images, so that it must be of a recorded
+        table with all of them.
     """
 
     text: str

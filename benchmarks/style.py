@@ -133,5 +133,5 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
     for ending in FORMATS:
         metadata = {"CreationDate": None} if ending == "pdf" else None
         figure.savefig(path.with_suffix(f".{ending}"), dpi=DPI, metadata=metadata)
-        figure.set_layout_engine("none")  # it has been laid out
+        figure.set_layout_engine("none")  # laid out once, for all formats
     table.to_csv(path.with_suffix(".csv"), index=False)
