@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import math
 import statistics
+import threading
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -60,6 +61,7 @@ def run_all(
     command: str,
     observer: Observer,
     skip: Container[int] = (),
+    meanwhile: Callable[[], None] | None = None,
 ) -> list[Failure]:
     """Run experiments; one that fails, or whose process dies, does not stop the others.
 
@@ -83,6 +85,8 @@ def run_all(
     observer : Observer
     skip : container of int
         Indices of experiments that are left out.
+    meanwhile : callable, optional
+        Is called in a thread of its own, once, when the last experiments leave a core to spare.
 
     Returns
     -------
@@ -111,6 +115,9 @@ def run_all(
                 running[worker] = index, time.monotonic()
                 worker.give(experiments[index], out, command)
                 observer.started(index)
+            if meanwhile is not None and len(running) < jobs:
+                threading.Thread(target=meanwhile).start()
+                meanwhile = None
             ready = wait([worker.connection for worker in running])
             for worker in [worker for worker in running if worker.connection in ready]:
                 index, start = running[worker]

@@ -17,7 +17,18 @@ from benchmarks import analysis
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.scores import REGRET_FLOOR
-from benchmarks.style import FILLS, NOTE, RC, Style, method_styles, plain_numbers, png_path, save
+from benchmarks.style import (
+    FILLS,
+    NOTE,
+    RC,
+    Style,
+    method_styles,
+    plain_numbers,
+    png_path,
+    power_of_ten,
+    powers_of_ten,
+    save,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +53,6 @@ FAINT = 0.35
 MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
 MARKERS = 10  # about as many on a curve
 WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
-REGRET_FLOOR_TEXT = "10^{-9}"
 
 
 def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -> Path:
@@ -212,9 +222,10 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
         axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
     elif regret:
         axes.set_yscale("log")
+        powers_of_ten(axes.yaxis)
         _limit(axes, table, REGRET_FLOOR)
         if axes.get_ylim()[0] < REGRET_FLOOR:
-            axes.set_ylabel(f"{what} (smaller than ${REGRET_FLOOR_TEXT}$: drawn there)")
+            axes.set_ylabel(f"{what} (smaller than {power_of_ten(REGRET_FLOOR)}: drawn there)")
     else:
         if 0 < WIDE * table[statistic].min() < table[statistic].max():
             axes.set_yscale("log")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import importlib
 import shlex
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from baselines.interpreter import run_module
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
 from benchmarks import options
+from benchmarks.garbage import no_search
 from benchmarks.help import help_text
 from benchmarks.options import UsageError
 
@@ -31,7 +33,8 @@ def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     command = shlex.join(["python", "-m", "benchmarks.run", *arguments])
     try:
-        plans = _plans(arguments)
+        with no_search():
+            plans = _plans(arguments)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -45,7 +48,8 @@ def main(arguments: list[str]) -> int:
             prefix = f"({number}/{len(plans)}) " if len(plans) > 1 else ""
             failed = _run(each, command, prefix)
             failures += failed
-            faults += not _report(each, failed, prefix)
+            with no_search():
+                faults += not _report(each, failed, prefix)
     except UsageError as error:  # of the cluster
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -91,7 +95,7 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     for line in (*plan.cautions, *changed((experiments[index] for index in plan.done), request.out)):
         print(f"note: {line}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
-        jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs)
+        jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs, meanwhile=_import_for_report)
         if request.engine == "dask" and len(plan.done) < len(experiments):
             from benchmarks.dask_engine import connect
 
@@ -99,6 +103,13 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
             jobs, run_all = cluster.jobs, cluster.run_all
         display = stack.enter_context(open_display(request.display, experiments, plan.done, jobs=jobs, title=title))
         return run_all(experiments, request.out, command=command, observer=display, skip=plan.done)
+
+
+def _import_for_report() -> None:
+    """Import what `_report` takes longest to import; what is missing it says itself."""
+    for name in ("pandas", "benchmarks.plots", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
 
 
 def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:

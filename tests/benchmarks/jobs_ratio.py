@@ -2,6 +2,7 @@
 
 Run by hand: `python tests/benchmarks/jobs_ratio.py [repeats] [seeds]`. The two alternate, each into a
 fresh folder, and the ratio is that of the medians; one command at a time, so both meet the same load.
+A first run that does not count leaves Python's compiled modules, as any command before these would.
 Beside it stands what the machine itself gives then: how much more two processes that only count do in
 all than one does. Where that is well below 2, something else is using the cores.
 """
@@ -28,7 +29,8 @@ def seconds(jobs: int, seeds: int) -> float:
         subprocess.run(
             [sys.executable, "-m", "benchmarks.run", *arguments],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+            | {"PYTHONPATH": str(ROOT)},
             check=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -48,6 +50,7 @@ def main(repeats: int, seeds: int) -> None:
     """Print both medians and their ratio."""
     times: dict[int, list[float]] = {1: [], 2: []}
     bare: dict[int, list[float]] = {1: [], 2: []}
+    seconds(jobs=2, seeds=2)
     for _ in range(repeats):
         for jobs in times:
             times[jobs].append(seconds(jobs, seeds))

@@ -83,6 +83,16 @@ def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, thre
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy), threads)
 
 
+@pytest.mark.parametrize(("jobs", "calls"), [(1, 0), (2, 1), (4, 1)])
+def test_a_core_to_spare_is_used_once_when_the_last_experiments_have_begun(tmp_path, jobs, calls):
+    log, begun = Log(), []
+    experiments = [experiment(seed) for seed in range(3)]
+    run_all(
+        experiments, tmp_path, jobs=jobs, command="test", observer=log, meanwhile=lambda: begun.append(len(log.begun))
+    )
+    assert begun == [3] * calls
+
+
 def test_tables_do_not_depend_on_jobs(tmp_path):
     experiments = [experiment(seed) for seed in range(3)]
     for jobs in (1, 2):

@@ -72,7 +72,7 @@ def test_regret_figure_refuses_unknown_tasks_and_optima():
 def test_regrets_of_zero_are_drawn_at_the_floor_and_the_axis_says_so(tmp_path, values):
     figure = plots.regret_figure(frame(run(values), run(values, seed=1)), "currin", path=tmp_path / "zero.png")
     (axes,) = figure.axes
-    assert axes.get_ylabel() == "simple regret (smaller than $10^{-9}$: drawn there)"
+    assert axes.get_ylabel() == "simple regret (smaller than 10⁻⁹: drawn there)"
     _, y = line(axes, "btao (n = 2)")
     assert y == [max(value, plots.REGRET_FLOOR) for value in values]
     bottom, top = axes.get_ylim()

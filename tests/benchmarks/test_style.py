@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from benchmarks.style import METHOD_STYLES, OTHER_STYLES, label_styles, method_styles, png_path, save
+from benchmarks.style import METHOD_STYLES, OTHER_STYLES, label_styles, method_styles, png_path, powers_of_ten, save
 
 METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
 
@@ -46,6 +46,16 @@ def lightness(color):
 
 def test_colours_are_dark_enough_for_white_paper_without_colour():
     assert all(lightness(style.color) < 73 for style in METHOD_STYLES.values())
+
+
+def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
+    axes = Figure().add_subplot(yscale="log", ylim=(0.003, 20))
+    powers_of_ten(axes.yaxis)
+    axes.figure.draw_without_rendering()
+    labels = [tick.label1.get_text() for tick in axes.yaxis.get_major_ticks()]
+    assert [label for label in labels if label in {"10⁻²", "10⁻¹", "10⁰", "10¹"}] == ["10⁻²", "10⁻¹", "10⁰", "10¹"]
+    assert axes.yaxis.get_major_formatter()(1e-9) == "10⁻⁹"
+    assert {label.get_text() for label in axes.yaxis.get_minorticklabels()} == {""}
 
 
 def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time(tmp_path):
