@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import ablation
+from benchmarks.plots import FAINT
 from benchmarks.style import RC, png_path, save
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalent
 # Of an axis, where nothing differs: one of rounding would mislead. Differences are drawn linearly up to there.
 LEAST = {"decades": 0.5, "difference": 0.001}
 MEASURE_NAMES = {
-    "decades": "lg regret less the default's",
-    "difference": f"error less the default's\n(linear up to {LEAST['difference']:g}, then logarithmic)",
+    "decades": "log10 regret, variant minus default",
+    "difference": f"error, variant minus default\n(linear up to {LEAST['difference']:g}, then logarithmic)",
 }
+NOTE = "mean and 95% interval over seeds, negative is better; =: all seeds are equal; faint: some seeds have no result"
 TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
@@ -36,7 +38,8 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     In decades of the regret, or on measured errors in their unit, see `benchmarks.ablation`; the axis of the
     second is logarithmic but near zero. The first row is where the default has made its first heavy run beyond
     the start, the second the end that all runs of the variant and the default have reached. A sign of equality
-    stands where all pairs are equal.
+    stands where all pairs are equal. Drawn faint: variants of which some seeds have no result by then; nothing where
+    one seed at most has.
 
     Parameters
     ----------
@@ -69,7 +72,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
         for axes, each in zip(grid[-1], tables, strict=True):
             axes.set_xlabel(MEASURE_NAMES[each["measure"].iloc[0]])
         handles, names = grid[0][0].get_legend_handles_labels()
-        title = "mean and 95% interval over seeds, negative is better\n(=: all seeds are equal); compared after equal"
+        title = f"{NOTE}\ncompared at the same number of"
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
     if path:
         save(figure, pd.concat(tables, ignore_index=True), path)
@@ -93,19 +96,12 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
         mine = effects[effects["cost"] == cost].set_index("label").reindex(labels)
         mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
         tie = (mine["n"] > 0) & (mine["equal"] == mine["n"])
-        told = mine[mine["value"].notna() & ~tie]
-        low, high = (told["value"] - told["low"]).clip(lower=0), (told["high"] - told["value"]).clip(lower=0)
-        axes.errorbar(
-            told["value"],
-            told["height"],
-            xerr=[low.fillna(0), high.fillna(0)],
-            color=color,
-            marker=marker,
-            fillstyle=fill,
-            linestyle="none",
-            elinewidth=1.2,
-            label=COST_NAMES[cost],
-        )
+        told, all_there = (mine["n"] > 1) & ~tie, mine["missing"] == 0
+        look = {"color": color, "marker": marker, "fillstyle": fill, "linestyle": "none", "elinewidth": 1.2}
+        for shown, more in ((told & all_there, {"label": COST_NAMES[cost]}), (told & ~all_there, {"alpha": FAINT})):
+            value, low, high, height = (mine.loc[shown, name] for name in ("value", "low", "high", "height"))
+            error = [(value - low).clip(lower=0).fillna(0), (high - value).clip(lower=0).fillna(0)]
+            axes.errorbar(value, height, xerr=error, **look, **more)
         axes.plot(mine.loc[tie, "value"], mine.loc[tie, "height"], color=color, **TIE)
     axes.axvline(0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(labels)), labels[::-1])

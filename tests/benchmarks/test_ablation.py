@@ -178,6 +178,17 @@ def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["light_per_heavy=4"]
 
 
+def test_seeds_without_a_result_make_a_point_faint_and_one_seed_alone_none(monkeypatch):
+    """A variant loses its heavy runs on some seeds."""
+    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1)
+    three = runs(a=({}, [[4.0], [3.0], [2.0]]), b=({"light_per_heavy": 4}, [[2.0], [2.0], [1.0]]))
+    for lost, alphas in ((), [None]), ((0,), [ablation_plots.FAINT]), ((0, 1), []):
+        trials = three[~((three["hash"] == "b") & three["heavy"] & three["seed"].isin(lost))]
+        axes = ablation_plots.effects_figure(trials).axes[0]
+        points = [line for line in axes.get_lines() if line.get_marker() == "o" and len(line.get_xdata())]
+        assert [point.get_alpha() for point in points] == alphas
+
+
 def test_measured_differences_are_drawn_on_an_axis_that_shows_small_ones(tmp_path, monkeypatch):
     monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
     for truth, scale in ((1.0, "linear"), (None, "symlog")):
