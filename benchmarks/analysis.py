@@ -36,7 +36,7 @@ def aggregate(
     resamples: int = 2000,
     seed: int = 0,
 ) -> DataFrame:
-    """Statistics over the seeds of each method, at every step of any seed.
+    """Statistics over the seeds of each method, at every step of any seed, and just after the end of one.
 
     Parameters
     ----------
@@ -77,6 +77,9 @@ def aggregate(
     for identity, group in curves.groupby(IDENTITY, sort=False, dropna=False):
         steps = [(run[against].to_numpy(float), run[measure].to_numpy()) for _, run in group.groupby("seed")]
         grid = np.unique(np.concatenate([x for x, _ in steps]))
+        if against != "heavy_runs":  # between two of which there is nothing
+            ends = np.array([x[-1] for x, _ in steps])
+            grid = np.union1d(grid, np.nextafter(ends[ends < grid[-1]], np.inf))
         held = np.column_stack([hold(x, y, grid) for x, y in steps])
         # Most trials improve nothing, so that most steps repeat the one before.
         new = np.append(True, np.any((held[1:] != held[:-1]) & ~(np.isnan(held[1:]) & np.isnan(held[:-1])), axis=1))
@@ -136,8 +139,8 @@ def summary(
         optimum is not known). With noise the best observed value flatters, the regret does not.
         Then light_runs, heavy_runs, failed_runs:
         totals over the seeds, failed runs of either level counted in their level too; and
-        train_seconds, method_seconds: the mean per seed, with totals over the seeds in
-        train_seconds_total and method_seconds_total.
+        heavy_equivalents, train_seconds, method_seconds: the mean per seed, of the last two with totals
+        over the seeds in train_seconds_total and method_seconds_total.
 
     Raises
     ------
@@ -173,6 +176,7 @@ def summary(
             "light_runs": int((~heavy).sum()),
             "heavy_runs": int(heavy.sum()),
             "failed_runs": int((mine["status"] != "ok").sum()),
+            "heavy_equivalents": float(last["heavy_equivalents"].mean()),
         }
         for name in ("train_seconds", "method_seconds"):
             total = float(mine[name].sum())

@@ -7,6 +7,7 @@ any process.
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 COSTS = ("train_seconds", "heavy_equivalents")
 FAINT = 0.35
 MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
+LETTERS_PER_INCH = 15  # of a line below the panels, with some room
 MARKERS = 10  # about as many on a curve
 WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
 
@@ -192,7 +194,8 @@ def _curves_figure(
         for number, table in enumerate(tables, start=1):
             _panel(figure.add_subplot(rows, columns, number), table, styles)
         everything = pd.concat(tables, ignore_index=True)
-        figure.supxlabel(_caption(everything), **NOTE)
+        letters = int(LETTERS_PER_INCH * figure.get_figwidth())
+        figure.supxlabel(textwrap.fill(_caption(everything), letters), **NOTE)
     return figure, everything
 
 
@@ -216,6 +219,8 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
     axes.set_xlabel(AXIS_LABELS[against])
     if against == "heavy_runs":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
+        axes.xaxis.get_major_formatter().set_powerlimits((-2, 6))  # else digits of small fractions run together
     axes.set_ylabel(what)
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])
@@ -262,14 +267,16 @@ def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float |
     }
     label, seeds = curve["label"].iloc[0], curve["seeds"].iloc[0]
     most_there = curve["n"] >= seeds / 2
-    curve = curve[most_there] if most_there.any() else curve[curve["n"] > 0]
+    shown = most_there if most_there.any() else curve["n"] > 0
+    curve = curve[shown.cummax() & shown[::-1].cummax()]  # a gap in between stays one
     if curve.empty:
         axes.plot([], [], **look, label=f"{label} (no heavy result, seeds: {seeds})")
         return
-    fewest, most = curve["n"].min(), curve["n"].max()
+    fewest, most = curve.loc[shown, "n"].min(), curve["n"].max()
     n = (str(most) if fewest == most else f"{fewest}–{most}") + ("" if most == seeds else f" of {seeds}")
     statistic = curve["statistic"].iloc[0]
     x, y, y_low, y_high = curve["cost"], *(curve[name].clip(lower=floor) for name in (statistic, "low", "high"))
+    y, y_low, y_high = (height.where(shown) for height in (y, y_low, y_high))
     axes.fill_between(x, y_low, y_high, step="post", color=style.color, alpha=band, linewidth=0)
     if fewest < most:
         axes.plot(x, y, **look, alpha=FAINT)
@@ -282,5 +289,5 @@ def _caption(table: DataFrame) -> str:
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
     if table[table["n"] > 0].groupby(["task", "label", "against"])["n"].nunique().gt(1).any():
-        text += "; faint where seeds are missing, left out where most are"
+        text += "; faint where seeds are missing (a curve may leave its panel there), left out where most are"
     return text

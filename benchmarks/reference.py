@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import ablation
+from benchmarks import ablation, options
 from benchmarks.arithmetic import portably
 from benchmarks.catalogue import ROOT, TABLES
 
@@ -40,9 +40,18 @@ PROFILE = [
     ["task=toy", "budget.heavy=10", "seeds=30"],
     ["task=currin", "budget.heavy=16", "seeds=30"],
     ["task=park", "budget.heavy=12", "seeds=30"],
-    ["task=fcn", "source=table", "budget.heavy=12", "seeds=30"],
+    *(["task=" + task, "source=table", "budget.heavy=12", "seeds=30"] for task in ("svm", "fcn", "cnn")),
 ]
 NAMES = (*COMMANDS, "profile")
+HELP = f"""\
+usage: python -m benchmarks.reference [NAME ...]
+
+Makes the reference results anew, all of them or those named, as results/reference/NAME.parquet with a
+figure (.png, .pdf) and the numbers in it (.csv). Interrupted, the same command continues: what has been
+run is kept in results/runs/reference, and deleting that begins anew.
+
+names: {", ".join(NAMES)}
+"""
 # What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
 # start where the scale is not to be chosen.
 QUICK = "method=[random_search,gp_bo,btao_paper,btao]"
@@ -180,12 +189,19 @@ def check(name: str) -> None:
         raise ValueError(f"there is no reference {name!r}; there are {', '.join(NAMES)}")
 
 
-def main(names: Sequence[str]) -> None:
-    for name in names:
-        check(name)
-    for name in names or NAMES:
-        print(record(name, ROOT / "results" / "runs" / "reference" / name))
+@options.command(lambda: HELP)
+def main(names: list[str]) -> int:
+    """Make the results of these names, or all; the exit status."""
+    try:
+        for name in names:
+            check(name)
+        for name in names or NAMES:
+            print(record(name, ROOT / "results" / "runs" / "reference" / name))
+    except (ValueError, OSError, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main())

@@ -63,13 +63,23 @@ def test_aggregate_on_each_axis_counts_light_runs():
     states = incumbents(frame(run("LHH", [0.0, 4.0, 2.0]), run("HLL", [6.0, 0.0, 0.0], seed=1)))
     # A heavy run is granted 5 iterations, a light one 1.
     curve = analysis.aggregate(states, "heavy_equivalents", "value").set_index("heavy_equivalents")
-    assert curve.index.tolist() == [0.2, 1.0, 1.2, 1.4, 2.2]
-    assert curve["n"].tolist() == [0, 1, 2, 2, 1]
-    np.testing.assert_array_equal(curve["mean"], [NAN, 6, 5, 5, 2])
+    assert curve.index.tolist() == [0.2, 1.0, 1.2, 1.4, np.nextafter(1.4, 2), 2.2]
+    assert curve["n"].tolist() == [0, 1, 2, 2, 1, 1]
+    np.testing.assert_array_equal(curve["mean"], [NAN, 6, 5, 5, 4, 2])
     curve = analysis.aggregate(states, "time", "value").set_index("time")
     np.testing.assert_array_equal(curve.loc[[2.0, 4.0, 6.0], "mean"], [6, 5, 4])
     curve = analysis.aggregate(states, "train_seconds", "value").set_index("train_seconds")
     np.testing.assert_array_equal(curve.loc[[1.5, 3.0, 4.5], "mean"], [6, 5, 4])
+
+
+def test_no_seed_counts_after_its_end_not_even_where_no_other_has_begun():
+    """Seed 0 has two heavy runs of a second, seed 1 its first after eight."""
+    one, other = run("HH", [3.0, 1.0]), run("HH", [2.0, 0.5], seed=1)
+    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]))
+    curve = analysis.aggregate(incumbents(trials), "train_seconds", "value")
+    assert curve["train_seconds"].tolist() == [1, 2, np.nextafter(2, 3), 8, 17]
+    assert curve["n"].tolist() == [1, 1, 0, 1, 1]
+    np.testing.assert_array_equal(curve["mean"], [3, 1, NAN, 2, 0.5])
 
 
 def test_aggregate_gives_the_interval_of_the_statistic_asked_for():
@@ -129,6 +139,7 @@ def test_summary_by_hand():
     assert (btao["regret_mean"], btao["regret_low"], btao["regret_high"]) == (3.0, 2.0, 4.0)
     assert (btao["best_median"], btao["best_iqm"], btao["regret_median"]) == (4.0, 4.0, 3.0)
     assert (btao["light_runs"], btao["heavy_runs"], btao["failed_runs"]) == (4, 5, 3)
+    assert btao["heavy_equivalents"] == pytest.approx((2.2 + 2.4 + 1.2) / 3)
     assert (btao["train_seconds"], btao["train_seconds_total"]) == (4.5, 13.5)
     assert (btao["method_seconds"], btao["method_seconds_total"]) == (1.5, 4.5)
     single = table.loc["random_search"]

@@ -251,3 +251,33 @@ def test_a_curve_is_left_out_where_most_seeds_are_missing():
     assert legend(axes) == ["btao (n = 2–3)"]
     faint = [list(one.get_xdata()) for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
     assert faint == [[1, 2]]  # the third step has one seed of three
+
+
+def test_a_curve_has_a_gap_where_no_seed_is_running():
+    """Seed 0 has two heavy runs of a second, seed 1 its first after eight."""
+    one, other = run([3.0, 1.0]), run([2.0, 0.5], seed=1)
+    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]))
+    (axes,) = plots.curves_figure(trials, "train_seconds", measure="value").axes
+    (curve,) = [one for one in axes.get_lines() if one.get_label() == "btao (n = 1 of 2)"]
+    np.testing.assert_array_equal(curve.get_xdata(), [1, 2, np.nextafter(2, 3), 8, 17])
+    np.testing.assert_array_equal(curve.get_ydata(), [3, 1, NAN, 2, 0.5])
+
+
+def test_the_marks_of_small_fractions_of_a_second_do_not_run_together():
+    trials = frame(*(run([3.0, 1.0, 0.5], seed=seed).assign(train_seconds=2.7e-4) for seed in range(5)))
+    figure = plots.curves_figure(trials, ["train_seconds", "heavy_equivalents"])
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [label.get_window_extent(renderer) for label in figure.axes[0].get_xticklabels()]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_the_whole_caption_is_on_the_page_of_a_small_figure():
+    trials = frame(*(run([4.0, 3.0, 2.0, 1.0, 0.5][: 3 + seed], seed=seed) for seed in range(3)))
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
+    FigureCanvasAgg(figure).draw()
+    caption = figure._supxlabel
+    assert "faint where seeds are missing" in caption.get_text().replace("\n", " ")
+    box = caption.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y0 >= 0
+    assert not box.overlaps(figure.axes[0].get_legend().get_window_extent())

@@ -15,6 +15,13 @@ def test_an_unknown_table_is_named_with_those_there_are():
         reference.load("tony")
 
 
+def test_the_command_says_what_it_takes(capsys):
+    assert reference.main(["--help"]) == 0
+    assert "usage: python -m benchmarks.reference [NAME ...]" in capsys.readouterr().out
+    assert reference.main(["toy", "tony"]) == 2
+    assert capsys.readouterr().err.startswith("error: there is no reference 'tony'; there are toy, synthetic")
+
+
 def test_a_table_that_is_missing_says_what_makes_it(tmp_path, monkeypatch):
     monkeypatch.setattr(reference, "FOLDER", tmp_path)
     monkeypatch.delenv("BTAO_SCALE", raising=False)
@@ -73,8 +80,10 @@ def test_what_is_there_is_committed_or_can_be_made_now(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="the recorded table that svm replays is missing in"):
         reference.load("svm")
     (tmp_path / "svm-mnist-5000-laptop.parquet").touch()
-    assert reference.there("svm") and not reference.there("profile")
-    (tmp_path / "fcn-mnist-5000-laptop.parquet").touch()
+    assert reference.there("svm")
+    for name in ("fcn-mnist-5000-laptop", "cnn-mnist-5000-laptop"):
+        assert not reference.there("profile")
+        (tmp_path / f"{name}.parquet").touch()
     assert reference.there("profile")
 
 
