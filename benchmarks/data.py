@@ -23,6 +23,7 @@ import functools
 import hashlib
 import os
 import pickle
+import re
 import sys
 import tarfile
 import tempfile
@@ -478,4 +479,27 @@ DATASETS = {dataset.name: dataset for dataset in (MNIST, CIFAR10)}
 
 def is_stand_in(name: str) -> bool:
     """Whether the data of this name, as records have it, is no published data set, but what was there instead."""
-    return name.partition(" (")[0] not in DATASETS  # in brackets: who carries the images, or the table of a recording
+    return _published(name) not in DATASETS
+
+
+def found_by(name: str, data_dir: str | None) -> dict[str, str]:
+    """The options of a command with which it finds this data again in any shell and folder, or fails.
+
+    Parameters
+    ----------
+    name : str
+        Of the data that were found, as records have it.
+    data_dir : str, optional
+        As it was given; the environment variable BTAO_DATA otherwise.
+    """
+    options = {} if is_stand_in(name) else {"data": _published(name)}
+    folder = data_dir or os.environ.get("BTAO_DATA")
+    if folder:
+        folder = str(Path(folder).expanduser().absolute())
+        plain = re.fullmatch(r"[\w./+@-]+", folder, re.ASCII)  # Hydra takes other characters in quotes only
+        options["data_dir"] = folder if plain else "'" + folder.replace("'", "\\'") + "'"
+    return options
+
+
+def _published(name: str) -> str:
+    return name.partition(" (")[0]  # in brackets: who carries the images, or the table of a recording

@@ -7,6 +7,7 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
@@ -152,6 +153,14 @@ def alike(option: str, value: object, default: object) -> None:
             if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):
                 raise UsageError(f"{option}={text(value)}: give {right}, as in {option}={text(default)}")
             return
+
+
+def make_folder(option: str, folder: Path) -> None:
+    """Make the folder that an option names, unless it is there; UsageError where there can be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{option}={folder}: no folder can be made there ({error.strerror})") from error
 
 
 def text(value: object) -> str:

@@ -11,7 +11,7 @@ from baselines.protocol import IncompatibleMethod, MissingLibrary
 from benchmarks.budget import Budget
 from benchmarks.command_line import Request
 from benchmarks.experiment import Experiment
-from benchmarks.options import UsageError
+from benchmarks.options import UsageError, make_folder
 from benchmarks.reason import reason
 from benchmarks.records import CorruptRecord
 from benchmarks.spec import Spec
@@ -66,10 +66,7 @@ def plan(request: Request) -> Plan:
     # Whole paths, as the workers of a cluster start elsewhere.
     data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
     places = {"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {}
-    try:
-        request.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"out={request.out}: no folder can be made there ({error.strerror})") from error
+    make_folder("out", request.out)
     try:
         task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
         if request.table is not None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from baselines.interpreter import run_module
@@ -86,17 +84,19 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append(f"out={TABLES.relative_to(ROOT)}")
-    (request,) = read([*rest, f"seeds=[{options.number(own['seed'])}]", "method=random_search"])
+    try:
+        (seed,) = options.seeds([options.number(own["seed"])])
+    except UsageError:
+        raise UsageError(f"seed={own['seed']}: give an integer from 0 to 2**63 - 1") from None
+    (request,) = read([*rest, f"seeds=[{seed}]", "method=random_search"])
     return request, n, only_gather
 
 
 def _command(arguments: Sequence[str], recording: Recording) -> str:
     """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
-    from benchmarks.data import is_stand_in
+    from benchmarks.data import found_by
 
-    name, folder = recording.objective.data.name, recording.request.data_dir or os.environ.get("BTAO_DATA")
-    found = {} if is_stand_in(name) else {"data": name}
-    found |= {"data_dir": str(Path(folder).expanduser().absolute())} if folder else {}
+    found = found_by(recording.objective.data.name, recording.request.data_dir)
     kept = [argument for argument in arguments if argument.lstrip("+").partition("=")[0] not in found]
     where = [f"{option}={value}" for option, value in found.items()]
     return shlex.join(["python", "-m", "benchmarks.record", *kept, *where])

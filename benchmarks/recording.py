@@ -14,7 +14,7 @@ from benchmarks import table
 from benchmarks.catalogue import document
 from benchmarks.command_line import Request
 from benchmarks.design import least
-from benchmarks.options import UsageError
+from benchmarks.options import UsageError, make_folder
 from benchmarks.part_log import PART
 from benchmarks.spec import Spec
 
@@ -272,6 +272,7 @@ def plan(request: Request, n: int) -> Recording:
         recording = Recording(path, request, objective, full, budgets, -(-n // PART) * PART)
         recording.parts[-1].build()
         recording.recorded()
+        make_folder("out", request.out)
     except UsageError:
         raise
     except (ValueError, TypeError, OSError) as error:
@@ -280,12 +281,11 @@ def plan(request: Request, n: int) -> Recording:
 
 
 def table_name(request: Request, data: DataSource) -> str:
-    """<task>-<data>-<scale>; the data with their number of training images where that is not the scale's."""
+    """<task>-<data>-<scale>; the data with their number of training images where another than the scale's is given."""
     name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
     task = document("task", request.task["name"])
     own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
-    asked = request.task["parameters"]["n_train"]
-    number = f"-n{asked}" if asked != own else ""
+    number = f"-n{data.n_train}" if request.task["parameters"]["n_train"] != own else ""
     return f"{request.task['name']}-{name}{number}-{request.scale}"
 
 

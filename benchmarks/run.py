@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 @options.command(help_text)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    command = shlex.join(["python", "-m", "benchmarks.run", *arguments])
     try:
         with no_search():
             plans = _plans(arguments)
@@ -41,6 +40,7 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return _stopped(arguments)
 
+    command = _command(arguments, plans)
     failures: list[Failure] = []
     faults = 0
     try:
@@ -62,6 +62,22 @@ def main(arguments: list[str]) -> int:
     if failures:
         print_failures(failures)
     return 1 if failures or faults else 0
+
+
+def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
+    """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
+    from benchmarks.data import found_by
+
+    live = [plan for plan in plans if plan.data is not None and plan.request.table is None]
+    found = {}
+    if live:
+        found = found_by(live[0].data.name, live[0].request.data_dir)
+        if len(live) < len(plans) or len({plan.data.name for plan in live}) > 1:  # of a sweep: data= fits one of them
+            found.pop("data", None)
+    given = [(argument, *argument.lstrip("+").partition("=")[::2]) for argument in arguments]
+    found = {name: value for name, value in found.items() if not any(n == name and "," in v for _, n, v in given)}
+    kept = [argument for argument, name, _ in given if name not in found]
+    return shlex.join(["python", "-m", "benchmarks.run", *kept, *(f"{name}={value}" for name, value in found.items())])
 
 
 def _stopped(arguments: list[str]) -> int:

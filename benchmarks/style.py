@@ -6,6 +6,8 @@ do the same work in print without colour.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import zlib
 from collections.abc import Iterable
@@ -139,7 +141,7 @@ def png_path(path: str | Path) -> Path:
 
 
 def save(figure: Figure, table: DataFrame, path: Path) -> None:
-    """Write a figure in each of `FORMATS`, and the numbers in it as .csv beside them.
+    """Write a figure in each of `FORMATS`, and the numbers in it as .csv beside them, each file as a whole.
 
     A PDF carries no date, so that equal figures are equal files.
 
@@ -147,10 +149,28 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
     ----------
     path : Path
         As `png_path` gives it; the other files have its name and their own endings.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written, which it names; an older one of that name stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     for ending in FORMATS:
+        drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
-        figure.savefig(path.with_suffix(f".{ending}"), dpi=DPI, metadata=metadata)
+        figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
         figure.set_layout_engine("none")  # laid out once, for all formats
-    table.to_csv(path.with_suffix(".csv"), index=False)
+        _write(path.with_suffix(f".{ending}"), drawn.getvalue())
+    _write(path.with_suffix(".csv"), table.to_csv(index=False).encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_suffix(f"{path.suffix}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, f"figure not written: {error.strerror}", str(path)) from error

