@@ -95,14 +95,16 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
     for cost, (color, marker, fill, shift) in COST_STYLES.items():
         mine = effects[effects["cost"] == cost].set_index("label").reindex(labels)
         mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
-        tie = (mine["n"] > 0) & (mine["equal"] == mine["n"])
-        told, all_there = (mine["n"] > 1) & ~tie, mine["missing"] == 0
+        there, all_there = mine["n"] > 1, mine["missing"] == 0
+        tie = there & (mine["equal"] == mine["n"])
         look = {"color": color, "marker": marker, "fillstyle": fill, "linestyle": "none", "elinewidth": 1.2}
-        for shown, more in ((told & all_there, {"label": COST_NAMES[cost]}), (told & ~all_there, {"alpha": FAINT})):
+        for complete, more in ((all_there, {"label": COST_NAMES[cost]}), (~all_there, {"alpha": FAINT})):
+            shown = there & complete & ~tie
             value, low, high, height = (mine.loc[shown, name] for name in ("value", "low", "high", "height"))
             error = [(value - low).clip(lower=0).fillna(0), (high - value).clip(lower=0).fillna(0)]
             axes.errorbar(value, height, xerr=error, **look, **more)
-        axes.plot(mine.loc[tie, "value"], mine.loc[tie, "height"], color=color, **TIE)
+            equal = mine[tie & complete]
+            axes.plot(equal["value"], equal["height"], color=color, alpha=more.get("alpha"), **TIE)
     axes.axvline(0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(labels)), labels[::-1])
     axes.set_ylim(-0.6, len(labels) - 0.4)

@@ -483,7 +483,9 @@ def is_stand_in(name: str) -> bool:
 
 
 def found_by(name: str, data_dir: str | None) -> dict[str, str]:
-    """The options of a command with which it finds this data again in any shell and folder, or fails.
+    """The options of a command with which it finds published data again in any shell and folder, or fails.
+
+    A stand-in has no name to ask for: it is found again where nothing that goes before it is.
 
     Parameters
     ----------
@@ -495,9 +497,11 @@ def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     options = {} if is_stand_in(name) else {"data": _published(name)}
     folder = data_dir or os.environ.get("BTAO_DATA")
     if folder:
-        folder = str(Path(folder).expanduser().absolute())
+        folder = os.path.abspath(os.path.expanduser(folder))
         plain = re.fullmatch(r"[\w./+@-]+", folder, re.ASCII)  # Hydra takes other characters in quotes only
-        options["data_dir"] = folder if plain else "'" + folder.replace("'", "\\'") + "'"
+        # In quotes it takes backslashes as they are, but before a quote.
+        quoted = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), folder)
+        options["data_dir"] = folder if plain else f"'{quoted}'"
     return options
 
 

@@ -21,7 +21,7 @@ from benchmarks import killed
 from benchmarks.arithmetic import variables
 from benchmarks.experiment import Experiment, describe
 from benchmarks.records import ERROR, CorruptRecord, RunLocked, TrialLog, read_run, write_run
-from benchmarks.worker import OUTPUT, Ended, Progress, Worker
+from benchmarks.worker import OUTPUT, Ended, Progress, Worker, interrupts_blocked
 
 # Bytes that a worker may have held and still take another experiment. TensorFlow never gives back what
 # it compiles: some megabytes for each shape of a network.
@@ -86,7 +86,8 @@ def run_all(
     skip : container of int
         Indices of experiments that are left out.
     meanwhile : callable, optional
-        Is called in a thread of its own, once, when the last experiments leave a core to spare.
+        Is called in a thread of its own, once, when the last experiments leave a core to spare; it raises
+        nothing, and its end is not waited for.
 
     Returns
     -------
@@ -116,7 +117,8 @@ def run_all(
                 worker.give(experiments[index], out, command)
                 observer.started(index)
             if meanwhile is not None and len(running) < jobs:
-                threading.Thread(target=meanwhile).start()
+                with interrupts_blocked():  # Ctrl-C is for the main thread
+                    threading.Thread(target=meanwhile).start()
                 meanwhile = None
             ready = wait([worker.connection for worker in running])
             for worker in [worker for worker in running if worker.connection in ready]:

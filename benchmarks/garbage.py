@@ -11,7 +11,7 @@ from collections.abc import Iterator
 def no_search() -> Iterator[None]:
     """Do not search for garbage here: a sixth of the time that large libraries take to be imported goes to it.
 
-    What is imported stays, so all of that search is in vain. Whether there was one before is as it was afterwards.
+    What is imported stays, so all of that search is in vain. Afterwards it is on or off as before.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -289,5 +289,5 @@ def _caption(table: DataFrame) -> str:
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
     if table[table["n"] > 0].groupby(["task", "label", "against"])["n"].nunique().gt(1).any():
-        text += "; faint where seeds are missing (a curve may leave its panel there), left out where most are"
+        text += "; faint where seeds are missing (a curve may run out of its panel there), left out where most are"
     return text

@@ -281,11 +281,13 @@ def plan(request: Request, n: int) -> Recording:
 
 
 def table_name(request: Request, data: DataSource) -> str:
-    """<task>-<data>-<scale>; the data with their number of training images where another than the scale's is given."""
+    """<task>-<data>-<scale>; the data with their number of training images where the scale has another."""
     name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
     task = document("task", request.task["name"])
     own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
-    number = f"-n{data.n_train}" if request.task["parameters"]["n_train"] != own else ""
+    asked, used = request.task["parameters"]["n_train"], data.n_train
+    all_of_less = used < asked and used <= own  # a stand-in, of which the scale takes all, too
+    number = "" if asked == own or all_of_less else f"-n{used}"
     return f"{request.task['name']}-{name}{number}-{request.scale}"
 
 

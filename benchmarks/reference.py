@@ -48,7 +48,8 @@ usage: python -m benchmarks.reference [NAME ...]
 
 Makes the reference results anew, all of them or those named, as results/reference/NAME.parquet with a
 figure (.png, .pdf) and the numbers in it (.csv). Interrupted, the same command continues: what has been
-run is kept in results/runs/reference, and deleting that begins anew.
+run is kept in results/runs/reference, and deleting that begins anew. `python -m benchmarks.claims` then
+judges the paper's claims by them.
 
 names: {", ".join(NAMES)}
 """

@@ -34,13 +34,13 @@ def main(arguments: list[str]) -> int:
     try:
         with no_search():
             plans = _plans(arguments)
+            command = _command(arguments, plans)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return _stopped(arguments)
 
-    command = _command(arguments, plans)
     failures: list[Failure] = []
     faults = 0
     try:
@@ -65,18 +65,23 @@ def main(arguments: list[str]) -> int:
 
 
 def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
-    """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
-    from benchmarks.data import found_by
+    """The command line for the record, which finds the same published data whatever the shell and its folder, or fails.
 
-    live = [plan for plan in plans if plan.data is not None and plan.request.table is None]
+    What a sweep varies stays as it was given; and of one over tasks of several data sets, or that replays tables, too,
+    no option can name the data of all.
+    """
+    requests = [plan.request for plan in plans]
+    live = [plan for plan in plans if plan.data is not None]
     found = {}
-    if live:
-        found = found_by(live[0].data.name, live[0].request.data_dir)
-        if len(live) < len(plans) or len({plan.data.name for plan in live}) > 1:  # of a sweep: data= fits one of them
+    if live and not any(request.table for request in requests):
+        from benchmarks.data import found_by
+
+        found = found_by(live[0].data.name, requests[0].data_dir)
+        if len(live) < len(plans) or len({(plan.data.name, plan.request.data) for plan in live}) > 1:
             found.pop("data", None)
-    given = [(argument, *argument.lstrip("+").partition("=")[::2]) for argument in arguments]
-    found = {name: value for name, value in found.items() if not any(n == name and "," in v for _, n, v in given)}
-    kept = [argument for argument, name, _ in given if name not in found]
+        if len({request.data_dir for request in requests}) > 1:
+            found.pop("data_dir", None)
+    kept = [argument for argument in arguments if argument.lstrip("+").partition("=")[0] not in found]
     return shlex.join(["python", "-m", "benchmarks.run", *kept, *(f"{name}={value}" for name, value in found.items())])
 
 

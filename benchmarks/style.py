@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import os
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -118,8 +119,7 @@ def plain_numbers(axis: Axis) -> None:
 def powers_of_ten(axis: Axis) -> None:
     """Mark a logarithmic axis with powers of ten, written with raised digits.
 
-    They look as matplotlib's own do, which it parses and lays out as formulas: that takes as long as the whole
-    rest of the layout.
+    Matplotlib's own marks are formulas, which it takes as long to parse and to lay out as all the rest.
     """
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
@@ -128,7 +128,7 @@ def powers_of_ten(axis: Axis) -> None:
 
 
 def power_of_ten(value: float) -> str:
-    """A power of ten in words of a figure, such as 10⁻⁹."""
+    """An exact power of ten in words of a figure, such as 10⁻⁹."""
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
@@ -166,11 +166,12 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_suffix(f"{path.suffix}.tmp")
+    temporary = path.with_suffix(f"{path.suffix}.{os.getpid()}.tmp")  # several commands may share a folder
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
+        raise OSError(error.errno, f"figure not written: {error.strerror}", str(path)) from error
+    finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, f"figure not written: {error.strerror}", str(path)) from error

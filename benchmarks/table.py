@@ -264,8 +264,8 @@ class Table:
             training = curve["training_error"].to_numpy()
             if np.nanmin([*training, 0.0]) < 0 or np.nanmax([*training, 0.0]) > 1:
                 yield f"{where}: a training error is not in [0, 1]"
-            elif self.head.every_iteration and np.isnan(training[:-1]).any():
-                yield f"{where}: a training error is missing"
+            elif self.head.every_iteration and np.isnan(training[:-1]).any():  # the last may have diverged
+                yield f"{where}: a training error before the last is missing"
             for clock in ("seconds", "processor_seconds"):
                 seconds = curve[clock].to_numpy()
                 if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():

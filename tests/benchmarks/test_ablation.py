@@ -187,6 +187,10 @@ def test_seeds_without_a_result_make_a_point_faint_and_one_seed_alone_none(monke
         axes = ablation_plots.effects_figure(trials).axes[0]
         points = [line for line in axes.get_lines() if line.get_marker() == "o" and len(line.get_xdata())]
         assert [point.get_alpha() for point in points] == alphas
+        equal = trials.assign(value=trials["value"].where(~trials["heavy"], 1.0), truth=1.0)
+        axes = ablation_plots.effects_figure(equal).axes[0]
+        ties = [line for line in axes.get_lines() if line.get_marker() == "$=$" and len(line.get_xdata())]
+        assert {tie.get_alpha() for tie in ties} == set(alphas)
 
 
 def test_measured_differences_are_drawn_on_an_axis_that_shows_small_ones(tmp_path, monkeypatch):

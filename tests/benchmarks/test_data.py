@@ -494,7 +494,7 @@ def test_a_stand_in_gives_what_it_has():
     assert (parts.source.n_train, parts.source.n_validation) == (48, 12)
 
 
-@pytest.mark.parametrize("folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash"])
+@pytest.mark.parametrize("folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash", "it\\'s", "end\\"])
 def test_data_are_found_again_by_options_that_hydra_reads(tmp_path, monkeypatch, folder):
     from hydra.core.override_parser.overrides_parser import OverridesParser
 

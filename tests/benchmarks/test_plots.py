@@ -263,8 +263,19 @@ def test_a_curve_has_a_gap_where_no_seed_is_running():
     np.testing.assert_array_equal(curve.get_ydata(), [3, 1, NAN, 2, 0.5])
 
 
+def test_a_curve_has_a_gap_where_most_seeds_are_missing():
+    """Two seeds of five go on from 2 to 8 seconds, where the others begin."""
+    early = [run([3.0, 1.0], seed=seed).assign(train_seconds=1.0) for seed in range(3)]
+    late = [run([2.0, 0.5], seed=seed).assign(train_seconds=[1.5, 7.5]) for seed in (3, 4)]
+    later = [run([2.0, 0.5], seed=seed).assign(train_seconds=[8.0, 1.0]) for seed in (5, 6)]
+    (axes,) = plots.curves_figure(frame(*early, *late, *later), "train_seconds", measure="value").axes
+    (curve,) = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    np.testing.assert_array_equal(curve.get_xdata(), [1.5, 2, np.nextafter(2, 3), 8, 9])
+    np.testing.assert_array_equal(curve.get_ydata(), [2.6, 1.4, NAN, 2, 0.5])
+
+
 def test_the_marks_of_small_fractions_of_a_second_do_not_run_together():
-    trials = frame(*(run([3.0, 1.0, 0.5], seed=seed).assign(train_seconds=2.7e-4) for seed in range(5)))
+    trials = frame(*(run([3.0, 1.0, 0.5], seed=seed).assign(train_seconds=1e-4) for seed in range(5)))
     figure = plots.curves_figure(trials, ["train_seconds", "heavy_equivalents"])
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)

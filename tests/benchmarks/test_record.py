@@ -495,7 +495,7 @@ def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, ca
         (["task=cnn", "scale=paper", "task.parameters.n_train=3000"], 3000, "cnn-mnist-5000-n3000-paper"),
         (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], 2500, "svm-mnist-5000-laptop"),
         (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], 2000, "svm-mnist-5000-n2000-laptop"),
-        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 4000, "fcn-mnist-5000-n4000-laptop"),
+        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 4000, "fcn-mnist-5000-laptop"),
     ],
 )
 def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, used, name):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -58,6 +60,8 @@ def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
     labels = [tick.label1.get_text() for tick in axes.yaxis.get_major_ticks()]
     assert [label for label in labels if label in {"10⁻²", "10⁻¹", "10⁰", "10¹"}] == ["10⁻²", "10⁻¹", "10⁰", "10¹"]
     assert axes.yaxis.get_major_formatter()(1e-9) == "10⁻⁹"
+    axes.set_ylim(0.2, 2)  # where matplotlib would label marks between powers
+    axes.figure.draw_without_rendering()
     assert {label.get_text() for label in axes.yaxis.get_minorticklabels()} == {""}
 
 
@@ -75,6 +79,19 @@ def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time
     assert files[0]["figure.csv"] == b"x\n1\n2\n"
     with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
         png_path("figure.pdf")
+
+
+def test_several_processes_may_write_one_figure(tmp_path):
+    """As two commands on one folder do; the first file that a reader finds is whole."""
+    path = tmp_path / "figure.csv"
+    text = "from pathlib import Path; import sys; from benchmarks.style import _write\n"
+    text += "for _ in range(300): _write(Path(sys.argv[1]), sys.argv[2].encode() * 1000)"
+    writers = [subprocess.Popen([sys.executable, "-c", text, str(path), word]) for word in ("one", "two")]
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            assert path.read_bytes() in (b"one" * 1000, b"two" * 1000)
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.csv"]
 
 
 @pytest.mark.parametrize("ending", ["png", "pdf", "csv"])

@@ -91,7 +91,7 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"config.k": ["a", "a", "b", "b"]}, r"configuration 0: .*k.*'a'"),
         ({"training_error": [0.5, 7.0, 0.5, 0.5]}, "configuration 0: a training error is not in"),
         ({"training_error": [0.5, 0.5, math.inf, 0.5]}, "configuration 2: a training error is not in"),
-        ({"training_error": [math.nan, 0.5, 0.5, 0.5]}, "configuration 0: a training error is missing"),
+        ({"training_error": [math.nan, 0.5, 0.5, 0.5]}, "configuration 0: a training error before the last is missing"),
         ({"processor_seconds": [0.0, 0.0, 2.0, 3.0]}, "configuration 0: its training took 0 processor_seconds"),
         ({"configuration": [-1, -1, 2, 2]}, "its configurations are not numbered by integers from 0 on"),
         ({"configuration": [2, 2, 0, 0]}, "its configurations are not numbered by integers from 0 on, in asc"),
