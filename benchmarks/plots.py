@@ -227,8 +227,8 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
         axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
     elif regret:
         axes.set_yscale("log")
-        powers_of_ten(axes.yaxis)
         _limit(axes, table, REGRET_FLOOR)
+        powers_of_ten(axes.yaxis)
         if axes.get_ylim()[0] < REGRET_FLOOR:
             axes.set_ylabel(f"{what} (smaller than {power_of_ten(REGRET_FLOOR)}: drawn there)")
     else:

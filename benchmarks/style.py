@@ -70,6 +70,7 @@ RC = {
 NOTE = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
 DPI = 150
 FORMATS = ("png", "pdf")
+DECADES = 3  # on a logarithmic axis, up to which marks between the powers can be read
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -117,14 +118,18 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def powers_of_ten(axis: Axis) -> None:
-    """Mark a logarithmic axis with powers of ten, written with raised digits.
+    """Mark a logarithmic axis, whose limits are set, with powers of ten, written with raised digits.
 
-    Matplotlib's own marks are formulas, which it takes as long to parse and to lay out as all the rest.
+    Matplotlib's own marks are formulas, which it takes as long to parse and to lay out as all the rest. Those
+    between the powers are left out where there are many, too close to read: they took half of the drawing.
     """
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
     axis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_view_interval()
+    if high > 10**DECADES * low:
+        axis.set_minor_locator(NullLocator())
 
 
 def power_of_ten(value: float) -> str:
@@ -160,7 +165,7 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
         figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
-        figure.set_layout_engine("none")  # laid out once, for all formats
+        figure.set_layout_engine(None)  # laid out once, for all formats
         _write(path.with_suffix(f".{ending}"), drawn.getvalue())
     _write(path.with_suffix(".csv"), table.to_csv(index=False).encode())
 

@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from baselines.protocol import Trial
+from benchmarks import worker_start
 from benchmarks.arithmetic import environment, variables
 from benchmarks.budget import Budget, Spent
 from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
@@ -107,7 +108,7 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.threads = threads
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs,))
+        self._process = context.Process(target=worker_start.start, args=(theirs,))
         with STARTING, environment(variables(threads) | OTHER_VARIABLES), interrupts_blocked():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
@@ -162,7 +163,7 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(connection: Connection) -> None:
+def work(connection: Connection) -> None:
     """The worker's side: run what comes."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone

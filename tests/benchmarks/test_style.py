@@ -60,8 +60,11 @@ def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
     labels = [tick.label1.get_text() for tick in axes.yaxis.get_major_ticks()]
     assert [label for label in labels if label in {"10⁻²", "10⁻¹", "10⁰", "10¹"}] == ["10⁻²", "10⁻¹", "10⁰", "10¹"]
     assert axes.yaxis.get_major_formatter()(1e-9) == "10⁻⁹"
-    axes.set_ylim(0.2, 2)  # where matplotlib would label marks between powers
+    assert len(axes.yaxis.get_minorticklocs()) == 0
+    axes = Figure().add_subplot(yscale="log", ylim=(0.2, 2))  # where matplotlib would label marks between powers
+    powers_of_ten(axes.yaxis)
     axes.figure.draw_without_rendering()
+    assert len(axes.yaxis.get_minorticklocs()) > 8
     assert {label.get_text() for label in axes.yaxis.get_minorticklabels()} == {""}
 
 
