@@ -28,7 +28,9 @@ MEASURE_NAMES = {
     "decades": "log10 regret, variant minus default",
     "difference": f"error, variant minus default\n(linear up to {LEAST['difference']:g}, then logarithmic)",
 }
-NOTE = "mean and 95% interval over seeds, negative is better; =: all seeds are equal; faint: some seeds have no result"
+CAPTION = (
+    "mean and 95% interval over seeds, negative is better; =: all seeds are equal; faint: some seeds have no result"
+)
 TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
@@ -72,7 +74,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
         for axes, each in zip(grid[-1], tables, strict=True):
             axes.set_xlabel(MEASURE_NAMES[each["measure"].iloc[0]])
         handles, names = grid[0][0].get_legend_handles_labels()
-        title = f"{NOTE}\ncompared at the same number of"
+        title = f"{CAPTION}\ncompared at the same number of"
         figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
     if path:
         save(figure, pd.concat(tables, ignore_index=True), path)
@@ -101,7 +103,7 @@ def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
         for complete, more in ((all_there, {"label": COST_NAMES[cost]}), (~all_there, {"alpha": FAINT})):
             shown = there & complete & ~tie
             value, low, high, height = (mine.loc[shown, name] for name in ("value", "low", "high", "height"))
-            error = [(value - low).clip(lower=0).fillna(0), (high - value).clip(lower=0).fillna(0)]
+            error = [(value - low).clip(lower=0), (high - value).clip(lower=0)]
             axes.errorbar(value, height, xerr=error, **look, **more)
             equal = mine[tie & complete]
             axes.plot(equal["value"], equal["height"], color=color, alpha=more.get("alpha"), **TIE)

@@ -155,6 +155,12 @@ def alike(option: str, value: object, default: object) -> None:
             return
 
 
+def with_values(words: Iterable[str], given: Mapping[str, str]) -> list[str]:
+    """The words of a command line with these values of options, in place of what it says of them."""
+    kept = [word for word in words if word.lstrip("+").partition("=")[0] not in given]
+    return [*kept, *(f"{name}={value}" for name, value in given.items())]
+
+
 def make_folder(option: str, folder: Path) -> None:
     """Make the folder that an option names, unless it is there; UsageError where there can be none."""
     try:

@@ -275,8 +275,8 @@ def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float |
     fewest, most = curve.loc[shown, "n"].min(), curve["n"].max()
     n = (str(most) if fewest == most else f"{fewest}–{most}") + ("" if most == seeds else f" of {seeds}")
     statistic = curve["statistic"].iloc[0]
-    x, y, y_low, y_high = curve["cost"], *(curve[name].clip(lower=floor) for name in (statistic, "low", "high"))
-    y, y_low, y_high = (height.where(shown) for height in (y, y_low, y_high))
+    x = curve["cost"]
+    y, y_low, y_high = (curve[name].clip(lower=floor).where(shown) for name in (statistic, "low", "high"))
     axes.fill_between(x, y_low, y_high, step="post", color=style.color, alpha=band, linewidth=0)
     if fewest < most:
         axes.plot(x, y, **look, alpha=FAINT)

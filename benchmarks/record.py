@@ -97,9 +97,7 @@ def _command(arguments: Sequence[str], recording: Recording) -> str:
     from benchmarks.data import found_by
 
     found = found_by(recording.objective.data.name, recording.request.data_dir)
-    kept = [argument for argument in arguments if argument.lstrip("+").partition("=")[0] not in found]
-    where = [f"{option}={value}" for option, value in found.items()]
-    return shlex.join(["python", "-m", "benchmarks.record", *kept, *where])
+    return shlex.join(["python", "-m", "benchmarks.record", *options.with_values(arguments, found)])
 
 
 def _holding(recording: Recording, numbers: set[int]) -> str:

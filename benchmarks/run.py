@@ -81,8 +81,7 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
-    kept = [argument for argument in arguments if argument.lstrip("+").partition("=")[0] not in found]
-    return shlex.join(["python", "-m", "benchmarks.run", *kept, *(f"{name}={value}" for name, value in found.items())])
+    return shlex.join(["python", "-m", "benchmarks.run", *options.with_values(arguments, found)])
 
 
 def _stopped(arguments: list[str]) -> int:

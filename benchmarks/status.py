@@ -340,8 +340,7 @@ def value_of(command: str, option: str) -> str | None:
 
 def _with(command: str, **given: str) -> str:
     """A command with other values of options."""
-    kept = [word for word in shlex.split(command) if word.lstrip("+").partition("=")[0] not in given]
-    return shlex.join([*kept, *(f"{name}={value}" for name, value in given.items())])
+    return shlex.join(options.with_values(shlex.split(command), given))
 
 
 if __name__ == "__main__":
