@@ -26,7 +26,7 @@ class BOHB(Brackets):
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: from the
         light level of the task on, as `Brackets` says.
     min_points_in_model : int, optional
-        Results at a budget before it is modelled, at least the default: number of parameters + 1.
+        Results at a budget before it is modeled, at least the default: number of parameters + 1.
     top_n_percent : int
         Percentage of the results that count as good, from 1 to 99.
     num_samples : int

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
-from baselines.quarantine import Quarantine
 
 if TYPE_CHECKING:
     from hpbandster.core.master import Master
@@ -23,7 +23,7 @@ LIBRARY: dict[str, Any] = {
 
 
 class Brackets:
-    """One of hpbandster's optimisers: its schedule, its promotions and its sampling.
+    """One of hpbandster's optimizers: its schedule, its promotions and its sampling.
 
     The budgets are hpbandster's: the heavy one and as many times an eta-th of it as stay at or
     above the light one, rounded to whole iterations; but the lowest one is the light level itself,
@@ -48,7 +48,7 @@ class Brackets:
     initial : InitialDesign, optional
         Its light configurations are the first to sample; its heavy ones where there is one budget.
     **parameters
-        Further arguments of the optimiser.
+        Further arguments of the optimizer.
 
     Raises
     ------
@@ -69,9 +69,9 @@ class Brackets:
         self._space = problem.space
         self._heavy = problem.heavy_iterations
         lowest = lowest_budget(problem, eta, n_rungs)
-        self._quarantine = Quarantine("hpbandster", check_seed(seed))
-        with self._quarantine:
-            self._configspace = to_configspace(problem.space, self._quarantine.seed)
+        self._isolated = IsolatedLibrary("hpbandster", check_seed(seed))
+        with self._isolated:
+            self._configspace = to_configspace(problem.space, self._isolated.seed)
             self._optimizer = _without_server(optimizer)(
                 configspace=self._configspace, eta=eta, min_budget=lowest, max_budget=self._heavy, **parameters
             )
@@ -79,13 +79,13 @@ class Brackets:
         self._start: deque[dict[str, Any]] = deque()
         if initial is not None:
             self._start.extend(initial.heavy if len(self._iterations) == 1 else initial.light)
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
         self._jobs: dict[int, Any] = {}
         self._asked = 0
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending."""
-        with self._quarantine:
+        with self._isolated:
             from hpbandster.core.dispatcher import Job
 
             config_id, values, budget = self._next_run()
@@ -96,7 +96,7 @@ class Brackets:
         config = info["start"] if "start" in info else from_configuration(self._space, values)
         trial = Trial(self._asked, dict(config), iterations == self._heavy, iterations)
         self._asked += 1
-        return self._ledger.open(trial)
+        return self._pending.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -106,14 +106,14 @@ class Brackets:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)
         job = self._jobs.pop(trial.number)
         # As hpbandster's worker reports a computation that returned, and one that raised.
         if measurement.error is None:
             job.result = {"loss": measurement.value, "info": {}}
         else:
             job.exception = measurement.error
-        with self._quarantine:
+        with self._isolated:
             self._optimizer.iterations[job.id[0]].register_result(job)
             self._optimizer.config_generator.new_result(job)
 
@@ -190,5 +190,5 @@ def _without_server(optimizer: str) -> type[Master]:
             self.iterations: list[Any] = []
             self.config: dict[str, Any] = {}
 
-    # The optimiser's own __init__ runs, and finds this one in the place of Master's.
+    # The optimizer's own __init__ runs, and finds this one in the place of Master's.
     return type(optimizer, (getattr(hpbandster.optimizers, optimizer), Bookkeeping), {})

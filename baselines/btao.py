@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.ledger import check_count, check_seed
+from baselines.pending_trials import check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, Space, SpaceExhausted
 

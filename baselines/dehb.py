@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from baselines.brackets import lowest_budget, whole_iterations
 from baselines.configspace import from_configuration, to_configspace
-from baselines.ledger import Ledger, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from baselines.quarantine import Quarantine
 
 if TYPE_CHECKING:
     import dehb
@@ -82,36 +82,36 @@ class DEHB:
             raise ValueError("n_rungs=1, but DEHB needs two budgets or more")
         self._space = problem.space
         self._heavy = problem.heavy_iterations
-        self._quarantine = Quarantine("DEHB", check_seed(seed))
-        with self._quarantine:
+        self._isolated = IsolatedLibrary("DEHB", check_seed(seed))
+        with self._isolated:
             self._optimizer = _without_log_file()(
-                cs=to_configspace(problem.space, self._quarantine.seed),
+                cs=to_configspace(problem.space, self._isolated.seed),
                 min_fidelity=lowest,
                 max_fidelity=self._heavy,
                 eta=eta,
                 mutation_factor=mutation_factor,
                 crossover_prob=crossover_prob,
                 strategy=strategy,
-                seed=self._quarantine.short_seed,
+                seed=self._isolated.short_seed,
                 n_workers=1,
                 save_freq="end",  # of `run`, which is not called: no file is written
                 output_path=problem.folder or tempfile.gettempdir(),
             )
         self._iterations = whole_iterations(problem, self._optimizer.fidelities.tolist(), n_rungs)
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
         self._jobs: dict[int, dict[str, Any]] = {}
         self._asked = 0
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending."""
-        with self._quarantine:
+        with self._isolated:
             job = self._optimizer.ask()
         self._jobs[self._asked] = job
         iterations = self._iterations[float(job["fidelity"])]
         config = from_configuration(self._space, job["config"])
         trial = Trial(self._asked, config, iterations == self._heavy, iterations)
         self._asked += 1
-        return self._ledger.open(trial)
+        return self._pending.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -121,9 +121,9 @@ class DEHB:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)
         fitness = sys.float_info.max if measurement.failed else measurement.value
-        with self._quarantine:
+        with self._isolated:
             self._optimizer.tell(self._jobs.pop(trial.number), {"fitness": fitness, "cost": trial.budget})
 
 

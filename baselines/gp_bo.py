@@ -1,4 +1,4 @@
-"""GP-BO: Bayesian optimisation with one Gaussian process and UCB (paper Algorithm 1)."""
+"""GP-BO: Bayesian optimization with one Gaussian process and UCB (paper Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
+from btao.acquisition import N_BEST, beta, maximize, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -18,7 +18,7 @@ from btao.recommendation import least_expected
 class GPBO:
     """The paper's Algorithm 1, with the Gaussian process and the acquisition search of BTAO.
 
-    Heavy runs only. The start is a Latin hypercube; then each trial maximises UCB. A failed
+    Heavy runs only. The start is a Latin hypercube; then each trial maximizes UCB. A failed
     configuration counts as the worst value seen; pending ones are taken at their predicted means.
 
     Parameters
@@ -46,7 +46,7 @@ class GPBO:
         self._space = problem.space
         self._kernel = Kernel(problem.space.dim, problem.space)
         self._seed = check_seed(seed)
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
         self._square_root_beta = square_root_beta
         initial = check_start(problem, n_init=n_init)
         if initial:
@@ -69,7 +69,7 @@ class GPBO:
         point = self._design[number] if number < len(self._design) else self._propose()
         trial = Trial(number, self._space.from_unit(point), heavy=True, budget=self._problem.heavy_iterations)
         self._points.append(point)
-        return self._ledger.open(trial)
+        return self._pending.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -79,7 +79,7 @@ class GPBO:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)
         self._told[trial.number] = measurement
 
     def recommend(self) -> int | None:
@@ -104,10 +104,10 @@ class GPBO:
         values = self._values()
         if values:
             best = known[sorted(values, key=lambda number: (values[number], number))[:N_BEST]]
-            point = maximise(self._acquisition(known, values), self._space, known, best, rng)
+            point = maximize(self._acquisition(known, values), self._space, known, best, rng)
         else:
             # Nothing to model yet: as far as possible from all that was tried.
-            point = maximise(lambda X: self._kernel.distance(X, known), self._space, known, known[:0], rng)
+            point = maximize(lambda X: self._kernel.distance(X, known), self._space, known, known[:0], rng)
         if point is None:
             raise SearchExhausted(f"all {self._space.size} configurations of the space have been tried")
         return point
@@ -117,7 +117,7 @@ class GPBO:
         self._warm = model.log_phi_
         weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
         pending = known[[number for number in range(len(known)) if number not in self._told]]
-        posterior = model.believe(pending).posterior_
+        posterior = model.fantasize(pending).posterior_
 
         def acquisition(X: np.ndarray) -> np.ndarray:
             mean, variance = posterior.moments(X)

@@ -1,4 +1,4 @@
-"""Multi-fidelity Bayesian optimisation with BoTorch: a Gaussian process and max-value entropy search.
+"""Multi-fidelity Bayesian optimization with BoTorch: a Gaussian process and max-value entropy search.
 
 Model: Wu, Toscano-Palmerin, Frazier and Wilson (2019); acquisition: Takeno et al. (2020).
 """
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
-from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Space
 from btao.space import ONE_HOT_HEIGHT
 
@@ -37,13 +37,13 @@ class MultiFidelityGP:
     The fidelity is a level's share of the heavy iterations; a trial costs its iterations. The model
     is `SingleTaskMultiFidelityGP` with the linear truncated kernel, refitted for each trial; the
     acquisition is `qMultiFidelityMaxValueEntropy` per cost. Knowledge gradient, the other one of
-    BoTorch's tutorials, optimises its fantasies along with each point, in ten times the time.
+    BoTorch's tutorials, optimizes its fantasies along with each point, in ten times the time.
     Two kinds of heavy trial are of the recommendation instead, the configuration of the best
     predicted heavy value (where that was run heavily, of the most informative one): the one that
     follows `light_per_heavy_max` light trials in a row, so that a run ends; and the last of a run
     whose number is known, as a tutorial ends with the evaluation of its recommendation.
 
-    Points are those of `btao.space`: log scales, integers at the centres of their bins, categories
+    Points are those of `btao.space`: log scales, integers at the centers of their bins, categories
     one-hot. A failed trial counts as the worst value seen; pending ones are fantasies of the
     acquisition. Configurations may repeat: the search is never exhausted.
 
@@ -60,7 +60,7 @@ class MultiFidelityGP:
     light_per_heavy_max : int
         Light trials in a row before a heavy one is made, at least 1.
     num_restarts : int
-        Starts from which the acquisition is maximised at each level, at least 1.
+        Starts from which the acquisition is maximized at each level, at least 1.
     raw_samples : int
         Random points that these starts are chosen from, at least `num_restarts`.
 
@@ -96,8 +96,8 @@ class MultiFidelityGP:
         self._light = problem.light_iterations / problem.heavy_iterations  # its fidelity
         self._light_per_heavy_max = light_per_heavy_max
         self._search_size = {"num_restarts": num_restarts, "raw_samples": raw_samples}
-        self._quarantine = Quarantine("BoTorch", check_seed(seed))
-        self._ledger = Ledger()
+        self._isolated = IsolatedLibrary("BoTorch", check_seed(seed))
+        self._pending = PendingTrials()
         initial = check_start(problem, n_init=n_init) or self._sobol_start(n_init or self._space.dim + 2)
         self._start = [(config, False) for config in initial.light] + [(config, True) for config in initial.heavy]
         self._trials: list[Trial] = []
@@ -115,7 +115,7 @@ class MultiFidelityGP:
         config, heavy = self._start[number] if number < len(self._start) else self._propose(number)
         budget = self._problem.heavy_iterations if heavy else self._problem.light_iterations
         self._trials.append(Trial(number, config, heavy, budget))
-        return self._ledger.open(self._trials[-1])
+        return self._pending.open(self._trials[-1])
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -125,7 +125,7 @@ class MultiFidelityGP:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)
         self._told[trial.number] = measurement
 
     def _propose(self, number: int) -> tuple[Config, bool]:
@@ -138,20 +138,20 @@ class MultiFidelityGP:
             model = self._model(values)
             acquisition = self._acquisition(model)
             if not heavy_is_due:
-                light, heavy = (self._maximise(acquisition, fidelity) for fidelity in (self._light, 1.0))
+                light, heavy = (self._maximize(acquisition, fidelity) for fidelity in (self._light, 1.0))
                 if light[1] > heavy[1]:
                     return light[0], False
                 if n_heavy + 1 != self._problem.n_heavy:
                     return heavy[0], True
             from botorch.acquisition import PosteriorMean
 
-            config, _ = self._maximise(PosteriorMean(model), 1.0)
+            config, _ = self._maximize(PosteriorMean(model), 1.0)
             if any(trial.heavy and trial.config == config for trial in self._trials):
-                config, _ = self._maximise(acquisition, 1.0)
+                config, _ = self._maximize(acquisition, 1.0)
             return config, True
 
     def _model(self, values: dict[int, float]) -> SingleTaskMultiFidelityGP:
-        """The model of the negated values, as BoTorch maximises."""
+        """The model of the negated values, as BoTorch maximizes."""
         import torch
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskMultiFidelityGP
@@ -186,7 +186,7 @@ class MultiFidelityGP:
             project=partial(project_to_target_fidelity, target_fidelities={-1: 1.0}, d=len(self._space.groups) + 1),
         )
 
-    def _maximise(self, acquisition: AcquisitionFunction, fidelity: float) -> tuple[Config, float]:
+    def _maximize(self, acquisition: AcquisitionFunction, fidelity: float) -> tuple[Config, float]:
         """The best configuration at a fidelity, and its value of the acquisition."""
         import torch
         from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
@@ -196,9 +196,9 @@ class MultiFidelityGP:
         bounds = np.tile([[0.0], [1.0]], space.dim + 1)
         for j, kind in enumerate(space.parameters.values()):
             if isinstance(kind, Categorical) or (isinstance(kind, Integer) and kind.size <= MAX_LISTED):
-                centres = kind.centres().tolist()
-                listed[isinstance(kind, Categorical)][j] = centres
-                bounds[:, j] = centres[0], centres[-1]
+                centers = kind.centers().tolist()
+                listed[isinstance(kind, Categorical)][j] = centers
+                bounds[:, j] = centers[0], centers[-1]
 
         def snap(X: Tensor) -> Tensor:
             points = X.detach().numpy().reshape(-1, space.dim + 1)
@@ -237,19 +237,19 @@ class MultiFidelityGP:
         with self._library():
             from torch.quasirandom import SobolEngine
 
-            engine = SobolEngine(self._space.dim, scramble=True, seed=self._quarantine.short_seed)
+            engine = SobolEngine(self._space.dim, scramble=True, seed=self._isolated.short_seed)
             points = engine.draw(n).double().numpy()
         return [self._space.from_unit(point) for point in points]
 
     @contextlib.contextmanager
     def _library(self, number: int = 0) -> Iterator[None]:
         """Room for BoTorch, and a state of torch's generator that depends on seed and trial only."""
-        with self._quarantine:
+        with self._isolated:
             import torch
 
             # Not torch.manual_seed, which would reach the generators of other devices too.
             with torch.random.fork_rng(devices=[]):
-                seed = np.random.SeedSequence([self._quarantine.seed, number]).generate_state(1, np.uint64)[0]
+                seed = np.random.SeedSequence([self._isolated.seed, number]).generate_state(1, np.uint64)[0]
                 torch.default_generator.manual_seed(int(seed))
                 yield
 

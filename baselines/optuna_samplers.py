@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from baselines.categories import numbered
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from baselines.quarantine import Quarantine
 from btao import Categorical, Real, Space
 
 
@@ -24,21 +24,21 @@ class _OptunaMethod(ABC):
 
     def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
         self._problem = problem
-        self._ledger = Ledger()
-        self._quarantine = Quarantine("optuna", check_seed(seed))
-        with self._quarantine:
+        self._pending = PendingTrials()
+        self._isolated = IsolatedLibrary("optuna", check_seed(seed))
+        with self._isolated:
             import optuna
 
             self._distributions = distributions(problem.space)
             # Optuna seeds numpy's RandomState, which takes 32 bits.
-            sampler = self._sampler(self._quarantine.short_seed, **options)
+            sampler = self._sampler(self._isolated.short_seed, **options)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
             for config in problem.initial.heavy if problem.initial else ():
                 self._study.enqueue_trial(numbered(problem.space, config))
 
     @abstractmethod
     def _sampler(self, seed: int, **options: Any) -> Any:
-        """The sampler, made inside the quarantine."""
+        """The sampler, made inside the isolation."""
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
@@ -48,13 +48,13 @@ class _OptunaMethod(ABC):
         NoProposal
             If Optuna does not answer.
         """
-        with self._quarantine:
+        with self._isolated:
             asked = self._study.ask(fixed_distributions=self._distributions)
         config = {
             name: kind.choices[asked.params[name]] if isinstance(kind, Categorical) else asked.params[name]
             for name, kind in self._problem.space.parameters.items()
         }
-        return self._ledger.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
+        return self._pending.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -64,8 +64,8 @@ class _OptunaMethod(ABC):
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
-        with self._quarantine:
+        self._pending.close(trial)
+        with self._isolated:
             from optuna.trial import TrialState
 
             if measurement.failed:

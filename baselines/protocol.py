@@ -42,7 +42,7 @@ class InitialDesign:
 class Problem:
     """All that a method is told about a task.
 
-    Everything is minimised.
+    Everything is minimized.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Problem:
     n_heavy : int, optional
         Heavy trials that the run may make, if that is known, for methods that plan ahead.
     delta_bounds, rho_bounds : (float, float)
-        Bounds of the truncated additive model (METHOD item 18), on the scale of the minimised values.
+        Bounds of the truncated additive model (METHOD item 18), on the scale of the minimized values.
     levels : {"two", "any"}
         Whether there are these two budgets only, or any number of iterations up to the heavy one.
     initial : InitialDesign, optional
@@ -84,7 +84,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What came of a trial: a value to be minimised, or nan and the reason why it failed."""
+    """What came of a trial: a value to be minimized, or nan and the reason why it failed."""
 
     value: float
     error: str | None = None
@@ -133,10 +133,10 @@ class Method(Protocol):
 
     `ask` raises `SearchExhausted` when nothing is left; any number of trials may be pending. `tell`
     takes every trial that was asked, once, in any order; it accepts failed measurements, and raises ValueError with the
-    trial's number for one that was not asked for or was told before (`baselines.ledger.Ledger`
+    trial's number for one that was not asked for or was told before (`baselines.pending_trials.PendingTrials`
     keeps that account). Two instances with equal arguments that are told equal measurements ask for
     equal trials: a run is continued by replaying its trials. A method that wraps a library runs it
-    inside a `baselines.quarantine.Quarantine`.
+    inside a `baselines.isolated_library.IsolatedLibrary`.
 
     A method with a model of the response may have `recommend() -> int | None` too: the number of the
     successful heavy trial, of those told, whose configuration it would recommend now, None if there is

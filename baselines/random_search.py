@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from baselines.ledger import Ledger, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 
 
@@ -36,7 +36,7 @@ class RandomSearch:
         self._problem = problem
         self._seed = check_seed(seed)
         self._asked = 0
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending."""
@@ -44,7 +44,7 @@ class RandomSearch:
         config = self._problem.space.from_unit(generator.random(self._problem.space.dim))
         trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
         self._asked += 1
-        return self._ledger.open(trial)
+        return self._pending.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back. Its measurement changes nothing.
@@ -54,4 +54,4 @@ class RandomSearch:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.initial_design import check_start
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from baselines.quarantine import Quarantine
 from baselines.smac_stable_order import keep_order
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class SMAC:
         self._problem = problem
         self._surrogate = surrogate
         self._n_trials = problem.n_heavy or n_trials
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
         self._asked: list[TrialInfo] = []
         self._failed: list[TrialInfo] = []
         self._worst = -math.inf
         initial = check_start(problem, n_init=n_init)
-        self._quarantine = Quarantine("SMAC", check_seed(seed))
-        with self._quarantine:
-            self._space = to_configspace(problem.space, self._quarantine.seed)
+        self._isolated = IsolatedLibrary("SMAC", check_seed(seed))
+        with self._isolated:
+            self._space = to_configspace(problem.space, self._isolated.seed)
             given = initial.heavy if initial else ()
             start = [to_configuration(problem.space, config, self._space) for config in given]
             # A real value is rounded on the way to SMAC; what was given is asked as it was.
@@ -94,14 +94,14 @@ class SMAC:
             When SMAC finds no new configuration in a finite space. It looks for one at random a
             limited number of times, so a few may be left.
         """
-        with self._quarantine:
+        with self._isolated:
             info = self._next()
         if info is None:
-            size, said = self._problem.space.size, self._quarantine.last_message
+            size, said = self._problem.space.size, self._isolated.last_message
             raise SearchExhausted(f"SMAC finds no new configuration among the {size} of the space: {said}")
         self._asked.append(info)
         config = dict(self._given.get(info.config) or from_configuration(self._problem.space, info.config))
-        return self._ledger.open(Trial(len(self._asked) - 1, config, True, self._problem.heavy_iterations))
+        return self._pending.open(Trial(len(self._asked) - 1, config, True, self._problem.heavy_iterations))
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -111,9 +111,9 @@ class SMAC:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
+        self._pending.close(trial)
         info = self._asked[trial.number]
-        with self._quarantine:
+        with self._isolated:
             from smac.runhistory import StatusType, TrialValue
 
             if measurement.failed:
@@ -122,7 +122,7 @@ class SMAC:
                 self._worst = max(self._worst, measurement.value)
                 self._smac.tell(info, TrialValue(cost=measurement.value), save=False)
             if math.isfinite(self._worst):
-                # SMAC's own cost of a crash, inf, cannot be modelled by SMAC 2.4.1. Later versions
+                # SMAC's own cost of a crash, inf, cannot be modeled by SMAC 2.4.1. Later versions
                 # take the largest cost seen at the time of the fit instead, as this does.
                 for crashed in self._failed:
                     self._smac.tell(crashed, TrialValue(cost=self._worst, status=StatusType.CRASHED), save=False)
@@ -155,7 +155,7 @@ class SMAC:
             output_directory=folder,
             deterministic=True,
             n_trials=max(self._n_trials, len(start), n_init or 0),
-            seed=self._quarantine.short_seed,
+            seed=self._isolated.short_seed,
             n_workers=1,
         )
         if start:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def keep_order(maximizer: LocalAndSortedRandomSearch) -> LocalAndSortedRandomSearch:
-    """Let a maximiser's local search start from its points in a fixed order.
+    """Let a maximizer's local search start from its points in a fixed order.
 
     SMAC 2.4.1 drops repeated starting points by a `set` of configurations. These are hashed by their
     text, which Python salts anew in every process, so the order in which the searches draw random

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines.categories import numbered
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.isolated_library import IsolatedLibrary
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Real, Space
 
 
@@ -57,11 +57,11 @@ class TPE:
         self._problem = problem
         self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}
         self._asked = 0
-        self._ledger = Ledger()
-        self._quarantine = Quarantine("hyperopt", check_seed(seed))
-        self._seeds = np.random.default_rng(self._quarantine.seed)
+        self._pending = PendingTrials()
+        self._isolated = IsolatedLibrary("hyperopt", check_seed(seed))
+        self._seeds = np.random.default_rng(self._isolated.seed)
         initial = problem.initial.heavy if problem.initial else ()
-        with self._quarantine:
+        with self._isolated:
             import hyperopt
             from hyperopt.fmin import generate_trials_to_calculate
 
@@ -78,13 +78,13 @@ class TPE:
         NoProposal
             If hyperopt does not answer.
         """
-        with self._quarantine:
+        with self._isolated:
             if self._asked == len(self._trials.trials):
                 self._suggest()
             config = self._config(self._trials.trials[self._asked])
         trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
         self._asked += 1
-        return self._ledger.open(trial)
+        return self._pending.open(trial)
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -94,8 +94,8 @@ class TPE:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        self._ledger.close(trial)
-        with self._quarantine:
+        self._pending.close(trial)
+        with self._isolated:
             import hyperopt
 
             document = self._trials.trials[trial.number]

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import interval
 from benchmarks.options import text
@@ -278,7 +278,7 @@ def _mean(values: np.ndarray, confidence: float, resamples: int, seed: int) -> t
 
 
 def _states(trials: DataFrame, cost: str) -> DataFrame:
-    """The states of all runs after each of their trials, labelled as by `labels`; `cost` is one of their columns."""
+    """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns."""
     if cost not in EQUAL_COSTS:
         raise ValueError(f"cost must be one of {', '.join(EQUAL_COSTS)}, got {cost!r}")
     names = dict(zip(trials["hash"], labels(trials), strict=True))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame, Series
 
-# How the two costs are drawn: colour (none of a method's), marker, filling, and the shift from the middle of the row.
+# How the two costs are drawn: color (none of a method's), marker, filling, and the shift from the middle of the row.
 COST_STYLES = {
     "heavy_runs": ("#882255", "o", "full", 0.17),
     "heavy_equivalents": ("#117733", "s", "none", -0.17),

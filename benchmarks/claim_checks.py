@@ -2,7 +2,7 @@
 
 Each takes the records (or the table, or the task) that it is about and the parameters that claims.yaml
 gives it, and raises `Undecided` where these can tell nothing. Intervals are of 95% and seeded. Values
-are minimised: a smaller mean is better.
+are minimized: a smaller mean is better.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heav
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:
     """The share of configurations that make `improvement` of a heavy run's in `time` of its seconds, both shares.
 
-    Of the Sobol configurations: the centre and the corners are no sample of the space.
+    Of the Sobol configurations: the center and the corners are no sample of the space.
     """
     _, heavy = curves.levels(table)
     return _share(curves.improvement_shares(_sample(table), heavy, np.array([time]))[:, 0] >= improvement)
@@ -216,7 +216,7 @@ def _differences(
 
 
 def _sample(table: Table) -> Table:
-    """The table without the centre and the corners of the space, with which its design begins."""
+    """The table without the center and the corners of the space, with which its design begins."""
     first = 1 + 2 ** len(table.head.objective().space.parameters)
     return Table(table.name, table.head, table.rows[table.rows["configuration"] >= first])
 

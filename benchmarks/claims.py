@@ -216,7 +216,7 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
 def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
     """What a claim is of: trials, a recorded table or a task; Undecided where there is none."""
     from benchmarks import table
-    from benchmarks.catalogue import document, find_table
+    from benchmarks.catalog import document, find_table
     from benchmarks.claim_checks import Undecided
     from benchmarks.spec import Spec
 

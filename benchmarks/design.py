@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.ledger import Ledger, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import Space
 
 
 def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
-    """The first n configurations of a design: the centre, the corners, then a scrambled Sobol sequence.
+    """The first n configurations of a design: the center, the corners, then a scrambled Sobol sequence.
 
     A larger n continues a smaller one. Points that round to a configuration of the design are left out.
 
@@ -46,7 +46,7 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
 
 
 def least(space: Space) -> int:
-    """The number of configurations with which a design has its centre and all its corners."""
+    """The number of configurations with which a design has its center and all its corners."""
     return 1 + 2**space.dim
 
 
@@ -91,14 +91,14 @@ class DesignSearch:
             Trial(number, config, budget == problem.heavy_iterations, budget)
             for number, (config, budget) in enumerate(itertools.product(design, budgets))
         )
-        self._ledger = Ledger()
+        self._pending = PendingTrials()
 
     def ask(self) -> Trial:
         """The next trial; SearchExhausted after the last."""
         for trial in self._trials:
-            return self._ledger.open(trial)
+            return self._pending.open(trial)
         raise SearchExhausted("the design is done")
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back; ValueError if it was not asked for or told before."""
-        self._ledger.close(trial)
+        self._pending.close(trial)

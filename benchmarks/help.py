@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.catalogue import choices, document, task_listing
+from benchmarks.catalog import choices, document, task_listing
 from benchmarks.options import text
 
 OPTIONS = """\

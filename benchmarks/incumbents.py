@@ -9,10 +9,10 @@ incumbent
     The configuration of the smallest value observed at the heavy level so far; of equal values
     the earlier stays. Light runs and failed runs are never incumbents, but cost what they cost.
 value
-    The observed value of the incumbent (minimised).
+    The observed value of the incumbent (minimized).
 regret
     The noiseless response at the incumbent, where `truth` is recorded, else its value, minus the
-    task's optimum. With noise the choice is the method's and the judgement is ours, so this
+    task's optimum. With noise the choice is the method's and the judgment is ours, so this
     curve may rise.
 heavy equivalents
     Iterations consumed so far, light and heavy, divided by those that a heavy run is granted.

@@ -186,12 +186,12 @@ def newcombe(probability: float, m: int, n: int, confidence: float = 0.95) -> tu
     return lower(probability), 1 - lower(1 - probability)
 
 
-def mean_of_intervals(centres: Sequence[float], ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def mean_of_intervals(centers: Sequence[float], ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """An interval for the mean of independent estimates with intervals of their own.
 
     The distances to their ends are added in squares (Zou and Donner, 2008, Statistics in Medicine 27, 1693-1702).
     """
-    (low, high), middle = np.transpose(ends), np.asarray(centres, float)
+    (low, high), middle = np.transpose(ends), np.asarray(centers, float)
     below, above = (np.linalg.norm(middle - end) / len(middle) for end in (low, high))
     return float(middle.mean() - below), float(middle.mean() + above)
 

@@ -44,9 +44,9 @@ AXIS_LABELS = {
 }
 VALUE_LABELS = {
     ("value", "regret"): "simple regret",
-    ("value", "value"): "best value so far (minimised)",
+    ("value", "value"): "best value so far (minimized)",
     ("recommended", "regret"): "simple regret of what is recommended",
-    ("recommended", "value"): "value of what is recommended (minimised)",
+    ("recommended", "value"): "value of what is recommended (minimized)",
 }
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")

@@ -184,13 +184,13 @@ def best_point(trials: DataFrame, space: Space) -> NDArray[np.float64]:
 
 
 def slice_points(
-    centre: NDArray[np.float64], parameters: Sequence[int], resolution: int
+    center: NDArray[np.float64], parameters: Sequence[int], resolution: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """A grid in the unit cube through a point, along one parameter or two, the others as they are there.
 
     Parameters
     ----------
-    centre : (dim,) array
+    center : (dim,) array
     parameters : sequence of int
         The places of the parameters.
     resolution : int
@@ -204,7 +204,7 @@ def slice_points(
         The last parameter fastest.
     """
     axis = np.linspace(0.0, 1.0, resolution)
-    points = np.tile(np.asarray(centre, dtype=float), (resolution ** len(parameters), 1))
+    points = np.tile(np.asarray(center, dtype=float), (resolution ** len(parameters), 1))
     for place, values in zip(parameters, np.meshgrid(*[axis] * len(parameters), indexing="ij"), strict=True):
         points[:, place] = values.ravel()
     return axis, points
@@ -213,7 +213,7 @@ def slice_points(
 def slices(
     predictions: dict[str, Predict],
     space: Space,
-    centre: NDArray[np.float64],
+    center: NDArray[np.float64],
     parameters: Sequence[int],
     truth: Callable[[dict[str, Any]], float | None],
     resolution: int = 101,
@@ -225,7 +225,7 @@ def slices(
     predictions : dict of str to callable
         Models by name, as `fits` yields them.
     space : Space
-    centre, parameters, resolution
+    center, parameters, resolution
         As in `slice_points`.
     truth : callable
         From a configuration to its heavy response, None where that is not known: `Objective.truth`.
@@ -238,7 +238,7 @@ def slices(
     """
     import pandas as pd
 
-    _, points = slice_points(centre, parameters, resolution)
+    _, points = slice_points(center, parameters, resolution)
     points = space.snap(points)
     configs = [space.from_unit(point) for point in points]
     known = np.array([truth(config) for config in configs], dtype=float)

@@ -31,7 +31,7 @@ HELP = """\
 usage: python -m benchmarks.profile task=NAME [OPTION=VALUE ...]
 
 Makes runs of BTAO and GP-BO, fits models to them after each heavy run and compares what they predict
-with the true heavy response on a test design that is the same for all of them: the centre and the
+with the true heavy response on a test design that is the same for all of them: the center and the
 corners of the space, then a scrambled Sobol sequence. With a recorded table it is a random quarter of
 its configurations (30 if that is more, but no more than half), which the runs do not get: they
 replay the table without them, so neither level of these configurations was seen. Writes one row a

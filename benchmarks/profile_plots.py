@@ -157,7 +157,7 @@ def slice_figure(
                 if runs is not None:
                     axes.plot(runs[name], runs["value"], "k.", markersize=5, label="heavy runs")
                 if column == 0:
-                    axes.set_ylabel("response (minimised)")
+                    axes.set_ylabel("response (minimized)")
                     axes.set_title(MODEL_NAMES[model], loc="left", fontsize=RC["font.size"])
             grid[-1][column].set_xlabel(name)
         handles, names = grid[0][0].get_legend_handles_labels()

@@ -54,7 +54,7 @@ class Blocks:
     tasks : int
         How many distinct tasks the complete blocks are of.
     one_scale : bool
-        Whether numbers of different blocks compare: they are of one task, or normalised scores. Ranks
+        Whether numbers of different blocks compare: they are of one task, or normalized scores. Ranks
         always do; a difference between two methods does not.
     """
 
@@ -76,7 +76,7 @@ def blocks(scores: DataFrame, by: str = "task", *, task_of: Mapping[str, str] | 
     Parameters
     ----------
     scores : DataFrame
-        As `scores.scores` or, for `pairwise` over several tasks, `scores.normalised` returns them.
+        As `scores.scores` or, for `pairwise` over several tasks, `scores.normalized` returns them.
         Methods are matched across tasks and seeds by their label; a score of nan is a gap.
     by : {"task", "seed"}
         What a block is.
@@ -149,7 +149,7 @@ def pairwise(comparison: Blocks) -> DataFrame:
     """Every two methods compared by Wilcoxon's signed-rank test, with Holm's correction.
 
     The test ranks differences between two methods across blocks, so blocks of several tasks must be of
-    normalised scores: in the units of the tasks, that of the largest numbers would decide alone.
+    normalized scores: in the units of the tasks, that of the largest numbers would decide alone.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def pairwise(comparison: Blocks) -> DataFrame:
 
     if not comparison.one_scale:
         raise ValueError(
-            "comparison must be of one task or of normalised scores (scores.normalised), got several units"
+            "comparison must be of one task or of normalized scores (scores.normalized), got several units"
         )
     rows = []
     for a, b in itertools.combinations(comparison.values.columns, 2):

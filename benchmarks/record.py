@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from baselines.interpreter import run_module
 from benchmarks import options
-from benchmarks.catalogue import ROOT, TABLES
+from benchmarks.catalog import ROOT, TABLES
 from benchmarks.command_line import Request, own_options, read
 from benchmarks.options import UsageError
 from benchmarks.part_log import DEFAULT_N
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 
-Trains a design of configurations (the centre and the corners of the space, then a scrambled Sobol
+Trains a design of configurations (the center and the corners of the space, then a scrambled Sobol
 sequence) to the full length of the heavy level, whatever its patience, and writes their curves to
 <out>/<task>-<data>-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
 from there. The same command again continues what is unfinished, and trains nothing that is in the table
@@ -32,7 +32,7 @@ not, `python -m benchmarks.retime` gives the table those of one.
 
 options (with their defaults)
   task=NAME                   the task; +task=NAME is the same
-  n=512                       configurations, at least the centre and the corners; rounded up to a multiple of 8
+  n=512                       configurations, at least the center and the corners; rounded up to a multiple of 8
   seed=0                      of the design and of the training
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file

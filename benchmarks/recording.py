@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import table
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.command_line import Request
 from benchmarks.design import least
 from benchmarks.options import UsageError, make_folder
@@ -264,7 +264,7 @@ def plan(request: Request, n: int) -> Recording:
         objective = spec.build(data=request.data, data_dir=request.data_dir)
         dim = objective.space.dim
         if n < least(objective.space):
-            raise UsageError(f"n={n}: give at least {least(objective.space)}: the centre and the {2**dim} corners")
+            raise UsageError(f"n={n}: give at least {least(objective.space)}: the center and the {2**dim} corners")
         is_curve = isinstance(objective, CurveTask)
         budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
         full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))

@@ -58,7 +58,7 @@ class Row:
         Iterations granted.
     config : dict
     value : float or None
-        What was measured, to be minimised; None if the trial failed.
+        What was measured, to be minimized; None if the trial failed.
     status : str
         "ok" or "failed".
     error : str or None
@@ -364,7 +364,7 @@ def load(out: str | Path) -> pandas.DataFrame:
         One row a trial, sorted by task, method, hash and seed, then in the order of the record.
         Columns: task, method, seed, hash, parameters (the method's, resolved, as JSON; missing if
         its run.json does not say), data (name of the data set used; missing if the task has
-        none), optimum (minimised; nan if unknown), then those of `Row` that every row has,
+        none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
         with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
         missing where the method does not say. If any trial was answered by a recorded table, also
         `answer` (number of the recorded configuration) and `distance` (to it, in the unit cube).

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import ablation, options
 from benchmarks.arithmetic import portably
-from benchmarks.catalogue import ROOT, TABLES
+from benchmarks.catalog import ROOT, TABLES
 
 if TYPE_CHECKING:
     import pandas

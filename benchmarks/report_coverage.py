@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import options
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.page import Block, Code, Items, Paragraph, Section, Table
 from benchmarks.reason import LENGTH
 from benchmarks.recorded import Setting
@@ -109,7 +109,7 @@ def replayed(setting: Setting) -> bool:
 
 
 def seed_list(seeds: Iterable[int]) -> str:
-    """Seeds in ascending order, neighbours as a range: "0–4, 7"."""
+    """Seeds in ascending order, neighbors as a range: "0–4, 7"."""
     ranges: list[list[int]] = []
     for seed in sorted(seeds):
         if ranges and seed == ranges[-1][1] + 1:

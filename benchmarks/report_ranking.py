@@ -81,15 +81,15 @@ def _keys(frame: DataFrame) -> Series:
 
 def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
     from benchmarks import ranking as ranks
-    from benchmarks.scores import normalised, scores
+    from benchmarks.scores import normalized, scores
 
     table = comparable = scores(states)
     try:
         if table["task"].nunique() > 1:
             by_task, notices = _with_notices(ranks.blocks, table, "task", task_of=task_of)
             yield from (*notices, *_ranks(by_task), _critical_difference(by_task, folder))
-            comparable = normalised(states)
-            yield from _normalised(comparable, task_of)
+            comparable = normalized(states)
+            yield from _normalized(comparable, task_of)
         by_seed, notices = _with_notices(ranks.blocks, comparable, "seed", task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
@@ -134,7 +134,7 @@ def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
     return Figure(path.name, path.read_bytes(), f"Critical-difference diagram, the best first: {ranks}.", caption)
 
 
-def _normalised(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
+def _normalized(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
     from benchmarks.scores import across_tasks
 
     table, notices = _with_notices(across_tasks, scores, "iqm", task_of=task_of)
@@ -146,12 +146,12 @@ def _normalised(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block
     )
     yield from notices
     yield Paragraph(
-        "Normalised score: 0 is the best there is in a setting, 1 what the first heavy run gives on average; the "
+        "Normalized score: 0 is the best there is in a setting, 1 what the first heavy run gives on average; the "
         "interquartile mean over the runs of all settings, which may leave out all of one that is harder than the "
         "others, and the mean, with 95% intervals stratified by setting."
     )
     head = ("method", "interquartile mean [95% interval]", "mean [95% interval]", "runs")
-    yield Table("Normalised scores", head, rows, "lrrr")
+    yield Table("Normalized scores", head, rows, "lrrr")
 
 
 def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
@@ -170,7 +170,7 @@ def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
         "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings; its "
         "interval is Newcombe’s, which is too wide where there are many ties. Wins, "
         "ties and losses of A, and Wilcoxon’s signed-rank test with Holm’s correction: over the seeds of each setting, "
-        "equal seeds against each other, normalised scores where there are several settings, so they speak of these "
+        "equal seeds against each other, normalized scores where there are several settings, so they speak of these "
         "settings alone."
     )
     head = ("A", "B", "P(A better) [95% interval]", "wins", "ties", "losses", "p, corrected")

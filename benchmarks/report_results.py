@@ -15,7 +15,7 @@ from benchmarks.summary import interval_name, mean_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MEASURES = {"best": "best value, minimised", "regret": "simple regret"}
+MEASURES = {"best": "best value, minimized", "regret": "simple regret"}
 PANELS = {  # a figure for each, and its axes
     "evaluations": ("heavy_runs", "heavy_equivalents"),
     "seconds": ("train_seconds", "time"),

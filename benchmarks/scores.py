@@ -6,7 +6,7 @@ score
     What a run has reached at its end, or at a common cost. The regret where the task's optimum is
     known, else the best value so far; smaller is better. A run without a heavy result by then
     has the score infinity: it ran and found nothing.
-normalised score
+normalized score
     (score - best) / (start - best): `best` is the task's optimum where it is known, else the smallest
     value that any run of the task has reached; `start` is the mean over all runs of the task of what
     their first heavy result was worth. So 1 is what the methods that are compared have after their first
@@ -66,7 +66,7 @@ def scores(
     Returns
     -------
     DataFrame
-        One row per run: task, data, method, hash, label, seed, score and `normalised`, which is False;
+        One row per run: task, data, method, hash, label, seed, score and `normalized`, which is False;
         a score is infinity for a run without a heavy result by then, nan for one that ended before `at`.
 
     Raises
@@ -88,7 +88,7 @@ def scores(
         cost = x[-1] if at is None else at
         score = hold(x, reached, np.array([cost]))[0]
         rows.append([*identity, seed, np.inf if np.isnan(score) and not cost > x[-1] else score])
-    return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"]).assign(normalised=False)
+    return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"]).assign(normalized=False)
 
 
 def common_cost(states: DataFrame, against: str) -> float:
@@ -96,8 +96,8 @@ def common_cost(states: DataFrame, against: str) -> float:
     return states.groupby([*IDENTITY, "seed"], dropna=False)[against].last().min()
 
 
-def normalised(states: DataFrame) -> DataFrame:
-    """The normalised score of every run at its end.
+def normalized(states: DataFrame) -> DataFrame:
+    """The normalized score of every run at its end.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def normalised(states: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        As `scores`, `normalised` being True; infinity for a run without a heavy result.
+        As `scores`, `normalized` being True; infinity for a run without a heavy result.
 
     Raises
     ------
@@ -124,12 +124,12 @@ def normalised(states: DataFrame) -> DataFrame:
         if not start > best:
             raise ValueError(f"task {task!r} gives no scale: no run has a worse first heavy result than its best")
         table.loc[runs.index, "score"] = (runs["score"] - best) / (start - best)
-    return table.assign(normalised=True)
+    return table.assign(normalized=True)
 
 
 def on_one_scale(table: DataFrame) -> bool:
-    """Whether scores may be subtracted from each other: they are of one task, or normalised."""
-    return table["task"].nunique() < 2 or bool(table["normalised"].all())
+    """Whether scores may be subtracted from each other: they are of one task, or normalized."""
+    return table["task"].nunique() < 2 or bool(table["normalized"].all())
 
 
 def across_tasks(
@@ -146,7 +146,7 @@ def across_tasks(
     Parameters
     ----------
     table : DataFrame
-        As `normalised` returns it. Methods are matched across tasks by their label. Only tasks
+        As `normalized` returns it. Methods are matched across tasks by their label. Only tasks
         count on which every method has a run; the others are warned of.
     statistic : {"mean", "median", "iqm"}
         Over the runs of all tasks together: a task with more seeds weighs more.
@@ -165,7 +165,7 @@ def across_tasks(
     Raises
     ------
     ValueError
-        If there is no such statistic, the scores are of several tasks and not normalised, or there is no
+        If there is no such statistic, the scores are of several tasks and not normalized, or there is no
         task on which every method has a run.
 
     Warns
@@ -177,7 +177,7 @@ def across_tasks(
 
     function = statistic_of(statistic)
     if not on_one_scale(table):
-        raise ValueError("table must hold the scores of several tasks on one scale, as `normalised` returns them")
+        raise ValueError("table must hold the scores of several tasks on one scale, as `normalized` returns them")
     counts = table.groupby(["task", "label"]).size().unstack(fill_value=0)
     complete = counts.index[(counts > 0).all(axis=1)]
     dropped = len(counts) - len(complete)

@@ -19,7 +19,7 @@ from typing import Any
 
 from baselines.interpreter import interpreter
 from benchmarks import options, status_recordings
-from benchmarks.catalogue import ROOT, TABLES, document
+from benchmarks.catalog import ROOT, TABLES, document
 from benchmarks.options import UsageError
 from benchmarks.records import RUN, CorruptRecord, held, is_done, read_run
 

@@ -1,7 +1,7 @@
-"""One style for all figures: a method has the same colour, dashes and marker in all of them.
+"""One style for all figures: a method has the same color, dashes and marker in all of them.
 
-Colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart; dashes and markers
-do the same work in print without colour.
+Colors are those of Okabe and Ito (2008), which color-blind readers can tell apart; dashes and markers
+do the same work in print without color.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Style:
-    """How a method is drawn: colour, dashes as matplotlib's `linestyle` takes them, marker."""
+    """How a method is drawn: color, dashes as matplotlib's `linestyle` takes them, marker."""
 
     color: str
     dashes: Any
@@ -42,7 +42,7 @@ METHOD_STYLES = {
     "bohb": Style("#56B4E9", (0, (8, 1.5, 2, 1.5)), "P"),
     "hyperband": Style("#000000", (0, (2, 3)), "*"),
 }
-# Other methods take one of these by name: Tol's (2021) muted colours, and markers not used above.
+# Other methods take one of these by name: Tol's (2021) muted colors, and markers not used above.
 OTHER_STYLES = [
     Style(color, dashes, marker)
     for marker in ("<", ">", "p", "d", "X")

@@ -96,7 +96,7 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     with_regret = bool(summary["regret_mean"].notna().any())
     with_failed = bool(summary["failed_runs"].any())
     interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
-    head = ["method", "n seeds", f"best, minimised [{interval}]"]
+    head = ["method", "n seeds", f"best, minimized [{interval}]"]
     head += [f"simple regret [{interval}]"] if with_regret else []
     head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
     rows = []

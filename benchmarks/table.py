@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.catalogue import choices, document
+from benchmarks.catalog import choices, document
 from benchmarks.objectives.protocol import DataSource, Objective
 from benchmarks.spec import Spec
 from btao import Space

@@ -75,7 +75,7 @@ def toy_figure(
         axes.plot(*later[:, :2].T, "s", color="#D7191C", markersize=6, label="later heavy runs, by iteration")
         _number(axes, light_runs[light_runs[:, 2] > 0], "#595959", below=True)
         _number(axes, later, "#D7191C")
-        axes.set(xlabel="$x$", ylabel="response (minimised)")
+        axes.set(xlabel="$x$", ylabel="response (minimized)")
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
     if path:

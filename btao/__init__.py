@@ -1,6 +1,6 @@
-"""BTAO: Bayesian optimisation of hyperparameters with truncated additive models."""
+"""BTAO: Bayesian optimization of hyperparameters with truncated additive models."""
 
-from btao.minimisation import OptimizationResult, minimize
+from btao.minimization import OptimizationResult, minimize
 from btao.optimizer import BTAO, SpaceExhausted
 from btao.space import Categorical, Integer, Real, Space
 from btao.tam import TruncationWarning

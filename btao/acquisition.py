@@ -1,4 +1,4 @@
-"""Upper confidence bound and its maximisation over the cube (paper Eqs. 6-7, METHOD items 11 and 13)."""
+"""Upper confidence bound and its maximization over the cube (paper Eqs. 6-7, METHOD items 11 and 13)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Acquisition = Callable[[np.ndarray], np.ndarray]
 N_CANDIDATES = 512
 N_STARTS = 8
 MAX_CORNER_DIM = 7
-NEIGHBOUR_SCALES = (0.1, 0.02, 0.004)
-N_NEIGHBOURS = 6
+NEIGHBOR_SCALES = (0.1, 0.02, 0.004)
+N_NEIGHBORS = 6
 # How many of the best points a method should name for that.
 N_BEST = 3
 # Half-width of the central differences: balances their own error (h^2) with the rounding of a
@@ -41,11 +41,11 @@ def beta(n: int, dim: int, square_root: bool = False) -> float:
 
 
 def upper_confidence_bound(mean: np.ndarray, std: np.ndarray, weight: float) -> np.ndarray:
-    """UCB(x) = -mean(x) + weight * std(x), for minimisation (paper Eq. 6)."""
+    """UCB(x) = -mean(x) + weight * std(x), for minimization (paper Eq. 6)."""
     return -mean + weight * std
 
 
-def maximise(
+def maximize(
     acquisition: Acquisition, space: Space, known: np.ndarray, best: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray | None:
     """The point of the cube with the largest acquisition that is none of the known ones.
@@ -58,7 +58,7 @@ def maximise(
     known : (m, dim) array
         Points never to be proposed: those tried at this level (METHOD item 13).
     best : (k, dim) array
-        Good points, whose neighbourhoods are among the starts.
+        Good points, whose neighborhoods are among the starts.
     rng : numpy Generator
 
     Returns
@@ -107,15 +107,15 @@ def _candidates(space: Space, best: np.ndarray, rng: np.random.Generator) -> np.
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
     if space.dim <= MAX_CORNER_DIM:
         parts.append(np.stack(np.meshgrid(*[[0.0, 1.0]] * space.dim), axis=-1).reshape(-1, space.dim))
-    for scale in NEIGHBOUR_SCALES:
-        steps = scale * rng.standard_normal((len(best) * N_NEIGHBOURS, space.dim))
-        parts.append(np.repeat(best, N_NEIGHBOURS, axis=0) + steps)
+    for scale in NEIGHBOR_SCALES:
+        steps = scale * rng.standard_normal((len(best) * N_NEIGHBORS, space.dim))
+        parts.append(np.repeat(best, N_NEIGHBORS, axis=0) + steps)
     return np.clip(np.vstack(parts), 0.0, 1.0)
 
 
 def _all_points(space: Space) -> np.ndarray:
     """Every configuration of a finite space, as points (size, dim)."""
-    axes = [parameter.centres() for parameter in space.parameters.values()]
+    axes = [parameter.centers() for parameter in space.parameters.values()]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dim)
 
 
@@ -173,15 +173,15 @@ def _climb(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.nda
     points, values = starts, acquisition(starts)
     every = np.arange(len(points))
     while True:
-        neighbours = np.repeat(points[None], len(moves), axis=0)
+        neighbors = np.repeat(points[None], len(moves), axis=0)
         for row, (index, parameter, steps) in enumerate(moves):
-            neighbours[row, :, index] = parameter.shift(points[:, index], steps)
-        reached = acquisition(neighbours.reshape(-1, space.dim)).reshape(len(moves), len(points))
+            neighbors[row, :, index] = parameter.shift(points[:, index], steps)
+        reached = acquisition(neighbors.reshape(-1, space.dim)).reshape(len(moves), len(points))
         chosen = reached.argmax(axis=0)
         improved = reached[chosen, every] > values + 1e-12 * np.abs(values)
         if not improved.any():
             return points
-        points = np.where(improved[:, None], neighbours[chosen, every], points)
+        points = np.where(improved[:, None], neighbors[chosen, every], points)
         values = np.where(improved, reached[chosen, every], values)
 
 

@@ -29,7 +29,7 @@ from scipy.optimize import minimize
 from btao.space import Space
 
 # Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
-# factorisation (n * 1e-16), far below what an interpolating model can notice.
+# factorization (n * 1e-16), far below what an interpolating model can notice.
 JITTER = 1e-10
 # Two points nearer than this are one point (METHOD item 13).
 SAME_POINT = 1e-9
@@ -99,7 +99,7 @@ class Pairs:
         """R of every pair, (pairs,)."""
         return np.exp(-(phi @ self.squared))
 
-    def factorise(self, correlation: np.ndarray) -> np.ndarray:
+    def factorize(self, correlation: np.ndarray) -> np.ndarray:
         """Lower Cholesky factor (n, n) of the correlation matrix with the jitter on its diagonal."""
         matrix = np.zeros((self.n, self.n), order="F")
         matrix[self.rows, self.columns] = correlation
@@ -137,7 +137,7 @@ class Posterior:
     ) -> Posterior:
         """Condition on values (n,) at points (n, dim)."""
         pairs = Pairs.of(kernel, points)
-        factor = pairs.factorise(pairs.correlation(phi))
+        factor = pairs.factorize(pairs.correlation(phi))
         weights, _ = dpotrs(factor, values - mean, lower=1)
         return cls(kernel, phi, mean, variance, points, values, factor, weights)
 
@@ -194,7 +194,7 @@ def profile_log_likelihood(
     phi = np.exp(log_phi)
     n = pairs.n
     R = pairs.correlation(phi)
-    factor = pairs.factorise(R)
+    factor = pairs.factorize(R)
     solved, _ = dpotrs(factor, np.array([np.ones(n), y]).T, lower=1)
     mean = solved[:, 1].sum() / solved[:, 0].sum()
     weights = solved[:, 1] - mean * solved[:, 0]
@@ -208,7 +208,7 @@ def profile_log_likelihood(
 
 
 class GaussianProcess:
-    """Gaussian process on the unit cube, interpolating, fitted by (penalised) maximum likelihood.
+    """Gaussian process on the unit cube, interpolating, fitted by (penalized) maximum likelihood.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class GaussianProcess:
         extended.posterior_ = self.posterior_.extend(X[0], float(values[0]))
         return extended
 
-    def believe(self, X: np.ndarray) -> GaussianProcess:
+    def fantasize(self, X: np.ndarray) -> GaussianProcess:
         """A copy told its own mean at each of X (m, dim) in turn, as if those runs were done.
 
         Stands in for runs under way: it takes their uncertainty away and moves no mean.
@@ -332,8 +332,8 @@ def best_minimum(function, starts: list[np.ndarray], bounds: list[tuple[float, f
 
 def log_phi_prior(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
     """The weak normal log-prior on ln phi, less its constant, and its gradient (METHOD item 5)."""
-    standardised = (log_phi - LOG_PHI_PRIOR_MEAN) / LOG_PHI_PRIOR_STD
-    return -0.5 * float(standardised @ standardised), -standardised / LOG_PHI_PRIOR_STD
+    standardized = (log_phi - LOG_PHI_PRIOR_MEAN) / LOG_PHI_PRIOR_STD
+    return -0.5 * float(standardized @ standardized), -standardized / LOG_PHI_PRIOR_STD
 
 
 def variance_floor(y: np.ndarray) -> float:

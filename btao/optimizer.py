@@ -1,4 +1,4 @@
-"""BTAO: Bayesian truncated additive optimisation by ask and tell (paper Algorithm 2, METHOD items 10-15)."""
+"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-15)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from btao.acquisition import N_BEST, beta, maximise, upper_confidence_bound
+from btao.acquisition import N_BEST, beta, maximize, upper_confidence_bound
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -28,7 +28,7 @@ class SpaceExhausted(RuntimeError):
 
 
 class BTAO:
-    """Minimise an expensive function with the help of a cheap approximation of it.
+    """Minimize an expensive function with the help of a cheap approximation of it.
 
     Many light training runs and a few heavy ones, tied by a truncated additive Gaussian-process
     model. The start is a well spread nested Latin hypercube: all its points are trained lightly, the
@@ -51,7 +51,7 @@ class BTAO:
     candidates : {"joint", "light"}
         "light" is the paper's rule: light runs where the light response is promising, and the heavy
         run at the most promising of their configurations. "joint", the default, makes the last light run
-        of an iteration where the heavy response is promising, so that the heavy minimiser is
+        of an iteration where the heavy response is promising, so that the heavy minimizer is
         reached where it differs from the light one (METHOD item 12).
     square_root_beta : bool
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
@@ -66,7 +66,7 @@ class BTAO:
     Cholesky factor is extended (METHOD item 14) by the trials that are under way at that moment.
 
     A failed trial is never best and never asked again. Its configuration counts as the worst
-    light value seen, so that the search leaves its neighbourhood. Several trials may be asked
+    light value seen, so that the search leaves its neighborhood. Several trials may be asked
     before one is told: those under way are taken to turn out as the model expects.
 
     Raises
@@ -104,7 +104,7 @@ class BTAO:
         self._trials: list[Trial] = []
         self._n_told = 0
         # Hyperparameters of the last fit made for a proposal, with the number of results it had
-        # seen: the warm start of the next, and all that a restored optimiser needs to go on alike.
+        # seen: the warm start of the next, and all that a restored optimizer needs to go on alike.
         self._warm_light: tuple[int, list[float]] | None = None
         self._warm_heavy: tuple[int, HeavyHyperparameters] | None = None
         self._light_cache: tuple[int, GaussianProcess] | None = None
@@ -135,7 +135,7 @@ class BTAO:
         trial : Trial
             One that `ask` returned and that was not told yet; any order.
         value : float
-            To be minimised. nan, an infinity or more than 1e100 in size marks the trial as failed.
+            To be minimized. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
             Marks the trial as failed, with the reason.
 
@@ -158,7 +158,7 @@ class BTAO:
         known = self._trials[trial.number]
         if known.level != trial.level or not np.array_equal(known.point, trial.point):
             raise ValueError(
-                f"trial {trial.number} belongs to another optimiser: {trial.level} {trial.config} was told, but "
+                f"trial {trial.number} belongs to another optimizer: {trial.level} {trial.config} was told, but "
                 f"{known.level} {known.config} was asked here"
             )
         if known.status != "pending":
@@ -270,7 +270,7 @@ class BTAO:
 
     @classmethod
     def from_json(cls, text: str) -> BTAO:
-        """The optimiser that `to_json` described: it asks what the original would have asked.
+        """The optimizer that `to_json` described: it asks what the original would have asked.
 
         Raises
         ------
@@ -329,12 +329,12 @@ class BTAO:
         rng = np.random.default_rng([self.seed, len(self._trials)])
         if not self._select("light", "ok"):
             # Nothing to model yet: as far as possible from all that was tried.
-            return maximise(lambda X: self._kernel.distance(X, known), self.space, known, known[:0], rng)
+            return maximize(lambda X: self._kernel.distance(X, known), self.space, known, known[:0], rng)
         if last and self.candidates == "joint" and self._select("heavy", "ok"):
             acquisition, best = self._heavy_acquisition(), self._best_points("heavy")
         else:
             acquisition, best = self._light_acquisition(), self._best_points("light")
-        return maximise(acquisition, self.space, known, best, rng)
+        return maximize(acquisition, self.space, known, best, rng)
 
     def _choose_heavy(self, ready: list[Trial]) -> np.ndarray:
         """The candidate with the largest UCB_h (paper Algorithm 2, line 8)."""
@@ -375,7 +375,7 @@ class BTAO:
     def _light_acquisition(self):
         model = self._light_model(commit=True)
         weight = self._beta(len(model.posterior_.values))
-        posterior = model.believe(self._points(self._select("light", "pending"))).posterior_
+        posterior = model.fantasize(self._points(self._select("light", "pending"))).posterior_
 
         def acquisition(X: np.ndarray) -> np.ndarray:
             mean, variance = posterior.moments(X)
@@ -451,7 +451,7 @@ class BTAO:
 
     def _with_pending(self, model: TruncatedAdditiveModel) -> TruncatedAdditiveModel:
         """The model with all trials under way taken at their predicted means."""
-        return model.believe(
+        return model.fantasize(
             self._points(self._select("light", "pending")), self._points(self._select("heavy", "pending"))
         )
 

@@ -16,7 +16,7 @@ def least_expected(values: ArrayLike, means: ArrayLike) -> int:
     Parameters
     ----------
     values : (n,) array, n >= 1
-        What was observed, to be minimised.
+        What was observed, to be minimized.
     means : (n,) array
         The model's posterior means at the same configurations.
 

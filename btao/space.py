@@ -2,8 +2,8 @@
 
 Every parameter has one coordinate in [0, 1]. A real parameter is scaled linearly, or in its
 logarithm. An integer or a categorical parameter cuts its coordinate into one bin per value; all
-points of a bin denote the same value, and the bin's centre stands for it. Kernel features are
-computed from the centres, so two points that round alike are one point to a model.
+points of a bin denote the same value, and the bin's center stands for it. Kernel features are
+computed from the centers, so two points that round alike are one point to a model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Scalar = str | int | float | bool | None
 
-# Above this, the centre of a bin and its edges are too close to be told apart after rounding.
+# Above this, the center of a bin and its edges are too close to be told apart after rounding.
 MAX_INTEGER_RANGE = 2**40
 
 # Two different one-hot vectors of this height are at squared distance 1.
@@ -56,7 +56,7 @@ def _check_bounds(kind: str, low: float, high: float, log: object) -> None:
     if low == high:
         raise ValueError(
             f"{kind}: low and high are both {low!r}; a constant is no parameter: leave it out of the space "
-            "and set it in the function that is minimised"
+            "and set it in the function that is minimized"
         )
     if low > high:
         raise ValueError(f"{kind}: low must be below high, got low={low!r}, high={high!r}")
@@ -169,7 +169,7 @@ class Integer:
         if (high if self.log else high - low) > MAX_INTEGER_RANGE:
             raise ValueError(
                 f"Integer: double precision cannot resolve single integers from {low!r} to {high!r}; "
-                "use Real and round in the function that is minimised"
+                "use Real and round in the function that is minimized"
             )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -187,24 +187,24 @@ class Integer:
         return number
 
     def to_unit(self, value: int) -> float:
-        """The bin centre of a valid value."""
-        return float(self._centre(np.array([value - self.low]))[0])
+        """The bin center of a valid value."""
+        return float(self._center(np.array([value - self.low]))[0])
 
     def from_unit(self, u: float) -> int:
         """The value whose bin holds a coordinate in [0, 1]."""
         return self.low + int(self._bin(np.array([u]))[0])
 
     def snap(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Each coordinate in [0, 1] replaced by the centre of its bin."""
-        return self._centre(self._bin(u))
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
+        return self._center(self._bin(u))
 
     def shift(self, u: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-        """The bin centres `steps` values above each coordinate, or the last ones on that side."""
-        return self._centre(np.clip(self._bin(u) + steps, 0, self.size - 1))
+        """The bin centers `steps` values above each coordinate, or the last ones on that side."""
+        return self._center(np.clip(self._bin(u) + steps, 0, self.size - 1))
 
-    def centres(self) -> NDArray[np.float64]:
-        """The centres of all bins, (size,), in the order of the values."""
-        return self._centre(np.arange(self.size))
+    def centers(self) -> NDArray[np.float64]:
+        """The centers of all bins, (size,), in the order of the values."""
+        return self._center(np.arange(self.size))
 
     def _bin(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
         if not self.log:
@@ -213,7 +213,7 @@ class Integer:
         value = np.floor(np.exp(start + u * width) + 0.5).astype(np.int64)
         return np.clip(value - self.low, 0, self.size - 1)
 
-    def _centre(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _center(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
         if not self.log:
             return (index + 0.5) / self.size
         start, width = self._log_scale()
@@ -275,7 +275,7 @@ class Categorical:
         if len(choices) < 2:
             raise ValueError(
                 f"Categorical: choices must be at least two, got {list(choices)!r}; leave a constant out of the "
-                "space and set it in the function that is minimised"
+                "space and set it in the function that is minimized"
             )
         object.__setattr__(self, "choices", choices)
         object.__setattr__(self, "_keys", keys)
@@ -293,7 +293,7 @@ class Categorical:
         return choice
 
     def to_unit(self, value: Scalar) -> float:
-        """The bin centre of a valid value."""
+        """The bin center of a valid value."""
         return (self._keys.index(_key(value)) + 0.5) / self.size
 
     def from_unit(self, u: float) -> Scalar:
@@ -301,15 +301,15 @@ class Categorical:
         return self.choices[int(_equal_bins(np.array([u]), self.size)[0])]
 
     def snap(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Each coordinate in [0, 1] replaced by the centre of its bin."""
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
         return (_equal_bins(u, self.size) + 0.5) / self.size
 
     def shift(self, u: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-        """The bin centres `steps` choices after each coordinate, from the last one on to the first."""
+        """The bin centers `steps` choices after each coordinate, from the last one on to the first."""
         return ((_equal_bins(u, self.size) + steps) % self.size + 0.5) / self.size
 
-    def centres(self) -> NDArray[np.float64]:
-        """The centres of all bins, (size,), in the order of the choices."""
+    def centers(self) -> NDArray[np.float64]:
+        """The centers of all bins, (size,), in the order of the choices."""
         return (np.arange(self.size) + 0.5) / self.size
 
     def one_hot(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -386,7 +386,7 @@ class Space:
         Returns
         -------
         (dim,) array
-            Integers and categories at the centres of their bins.
+            Integers and categories at the centers of their bins.
 
         Raises
         ------
@@ -458,7 +458,7 @@ class Space:
         Returns
         -------
         (n, dim) array
-            Bin centres for integers and categories; real coordinates as they were. A new array.
+            Bin centers for integers and categories; real coordinates as they were. A new array.
 
         Raises
         ------

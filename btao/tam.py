@@ -6,7 +6,7 @@ heavy part put delta_i = y_h,i - rho y_l,i at the n1 heavy points, r = delta - m
 
     -(n1/2) ln 2 pi - (1/2) ln|Sigma| - (1/2) r^T Sigma^-1 r - ln P(lower <= N(mu 1, Sigma) <= upper).
 
-The box probability does not depend on rho, so rho has the closed form of generalised least squares,
+The box probability does not depend on rho, so rho has the closed form of generalized least squares,
 clipped to the interval on which every delta_i is feasible; the likelihood is stationary in rho, or
 rho is at a bound that no other parameter moves, so rho adds nothing to the gradient. With
 a = Sigma^-1 r and G the derivative of ln P in Sigma,
@@ -228,19 +228,19 @@ class TruncatedAdditiveModel:
         mean = self.rho_ * light_mean + delta_mean * self.scale_
         return mean, self.rho_**2 * light_variance + delta_variance * self.scale_**2
 
-    def believe(self, X_light: np.ndarray, X_heavy: np.ndarray) -> TruncatedAdditiveModel:
+    def fantasize(self, X_light: np.ndarray, X_heavy: np.ndarray) -> TruncatedAdditiveModel:
         """A copy told its own means at runs under way, light (m, dim) and heavy (k, dim) ones.
 
         Hyperparameters are kept.
         """
-        believed = copy(self)
-        believed.light_ = self.light_.believe(X_light)
+        fantasized = copy(self)
+        fantasized.light_ = self.light_.fantasize(X_light)
         for x in X_heavy:
-            light_mean, _ = believed.light_.posterior_.moments(x[None, :])
-            mean, _ = believed.moments(x[None, :], light_mean)
+            light_mean, _ = fantasized.light_.posterior_.moments(x[None, :])
+            mean, _ = fantasized.moments(x[None, :], light_mean)
             delta = (mean[0] - self.rho_ * light_mean[0]) / self.scale_
-            believed.delta_ = believed.delta_.extend(x, float(delta))
-        return believed
+            fantasized.delta_ = fantasized.delta_.extend(x, float(delta))
+        return fantasized
 
     def _light_values(self, kernel: Kernel, X_heavy, X_light, y_light) -> np.ndarray:
         same = kernel.same(X_heavy, X_light)
@@ -283,7 +283,7 @@ class _HeavyPart:
     def search(self, warm: HeavyHyperparameters | None) -> HeavyHyperparameters:
         dim = len(self.pairs.squared)
         start = np.array([self.prior_mean, self.prior_log_std, *[LOG_PHI_PRIOR_MEAN] * dim])
-        # Centre mu on the residuals that the prior's own rho leaves.
+        # Center mu on the residuals that the prior's own rho leaves.
         start[0] = np.mean(self.y_heavy - self.rho(start) * self.y_light)
         starts = [start] if warm is None else [warm.to_array(), start]
         # Outside the bounds on delta a small sigma makes the quadratic form and ln P huge and nearly
@@ -298,8 +298,8 @@ class _HeavyPart:
         return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds))
 
     def rho(self, theta: np.ndarray) -> float:
-        """Generalised least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
-        factor = self.pairs.factorise(self.pairs.correlation(np.exp(theta[2:])))
+        """Generalized least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
+        factor = self.pairs.factorize(self.pairs.correlation(np.exp(theta[2:])))
         solved, _ = dpotrs(factor, self.y_light, lower=1)
         return self._rho(solved, theta[0])
 
@@ -313,7 +313,7 @@ class _HeavyPart:
         n, pairs = self.pairs.n, self.pairs
         mean, log_std, phi = theta[0], theta[1], np.exp(theta[2:])
         R = pairs.correlation(phi)
-        factor = pairs.factorise(R)
+        factor = pairs.factorize(R)
         solved_light, _ = dpotrs(factor, self.y_light, lower=1)
         residual = self.y_heavy - self._rho(solved_light, mean) * self.y_light - mean
         variance = np.exp(2 * log_std)

@@ -20,7 +20,7 @@ DEFAULT_POINTS = 1024
 
 _EPSILON = np.finfo(float).eps
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
-_INFINITY = 1e150  # stands for an infinite standardised bound: its square is finite, so no product becomes nan
+_INFINITY = 1e150  # stands for an infinite standardized bound: its square is finite, so no product becomes nan
 _REACH = math.sqrt(80.0)  # the density has fallen by exp(-40) this far from its peak
 _FAR = 30.0  # beyond it the upper tail is drawn through erfcx; ndtr is exact to rounding below it
 _NARROW = 1e-5  # below this width (times 1 + |bound|) differences of ndtr lose digits
@@ -58,7 +58,7 @@ def truncated_moments(mean: ArrayLike, std: ArrayLike, lower: ArrayLike, upper: 
     intervals. Here the interval is mirrored so that its midpoint is on the right of the mean, cut where
     the density has fallen by exp(-40), and mass and moments come from 40-point Gauss-Legendre
     quadrature of exp(-y (a + y/2)), y the distance from the lower end a: sums of positive terms,
-    with a relative error near 1e-13 in the centre, in the tails and on narrow intervals alike. The mean of an
+    with a relative error near 1e-13 in the center, in the tails and on narrow intervals alike. The mean of an
     interval that holds 0 may be far smaller than its width; it is (phi(a) - phi(b)) / mass, the difference by expm1.
     """
     mean, std, lower, upper = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (mean, std, lower, upper)))
@@ -74,10 +74,10 @@ def truncated_moments(mean: ArrayLike, std: ArrayLike, lower: ArrayLike, upper: 
         width = upper - lower
         mirrored = a + b < 0
         lo, hi = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-        _, offset, centre, variance = _standard_moments(lo, hi, _clip(width / scale))
+        _, offset, center, variance = _standard_moments(lo, hi, _clip(width / scale))
         # From the nearer bound in a tail, from the mean otherwise: the smaller of the two distances is added.
         from_bound = np.where(mirrored, upper - scale * offset, lower + scale * offset)
-        from_mean = mean + scale * np.where(mirrored, -centre, centre)
+        from_mean = mean + scale * np.where(mirrored, -center, center)
         location = np.where(std > 0, np.where(lo < 0, from_mean, from_bound), mean)
         location = np.where(width > 0, np.clip(location, lower, upper), lower)
         variance = np.minimum(variance * std**2, np.minimum(std**2, width**2 / 4))
@@ -99,8 +99,8 @@ def _standard_moments(lo: Array, hi: Array, width: Array) -> tuple[Array, Array,
     integral = length * zeroth  # mass / phi(start)
     log_mass = np.log(integral) - 0.5 * start**2 - _LOG_SQRT_2PI
     offset = length * first
-    centre = -np.expm1(-width * (0.5 * (lo + hi))) * np.exp(0.5 * (start**2 - lo**2)) / integral
-    return log_mass, offset, np.where(lo < 0, centre, lo + offset), length**2 * (second - first**2)
+    center = -np.expm1(-width * (0.5 * (lo + hi))) * np.exp(0.5 * (start**2 - lo**2)) / integral
+    return log_mass, offset, np.where(lo < 0, center, lo + offset), length**2 * (second - first**2)
 
 
 def _draw(a: Array, b: Array, width: float, u: Array) -> tuple[Array, Array, Array, Array]:
@@ -197,7 +197,7 @@ def log_box_probability(
         Bounds may be infinite.
     cov : array_like, shape (n, n)
         Symmetric. If it is singular, the smallest 10^k (k >= -14) times its mean variance (times 1 where that is
-        0) that lets its Cholesky factorisation succeed is added to its diagonal.
+        0) that lets its Cholesky factorization succeed is added to its diagonal.
     n_points : int, optional
         Number of Sobol points, a power of two. Many nearly dependent variables in a narrow box need more: for 50
         points of a noise-free surface in two dimensions, of three times the box's width in standard deviation, the
@@ -229,7 +229,7 @@ def log_box_probability(
     variables of correlation 1/2 on [5, 8] are wrong by 2.4 in ln P with 1,024 points and still by 1.3 with 4,096.
     The tilt depends smoothly on the arguments; the variables are never reordered, which would make the estimate jump.
     """
-    problem = _Problem.standardise(mean, cov, lower, upper, n_points)
+    problem = _Problem.standardize(mean, cov, lower, upper, n_points)
     if problem is None:
         return 0.0
     if not problem.width.min() > 0:
@@ -276,7 +276,7 @@ def log_box_probability_and_gradient(
     in terms of mean and L, then L in terms of cov: with P the lower triangle of L' L_bar, its diagonal
     halved, G is the symmetric part of L^-T P L^-1.
     """
-    problem = _Problem.standardise(mean, cov, lower, upper, n_points)
+    problem = _Problem.standardize(mean, cov, lower, upper, n_points)
     n = np.shape(cov)[0]
     mean_gradient, cov_gradient = np.zeros(n), np.zeros((n, n))
     if problem is None or not problem.width.min() > 0:
@@ -305,10 +305,10 @@ class _Problem:
     jitter: float  # relative to the mean variance
 
     @classmethod
-    def standardise(
+    def standardize(
         cls, mean: ArrayLike, cov: ArrayLike, lower: ArrayLike, upper: ArrayLike, n_points: int
     ) -> _Problem | None:
-        """Check the arguments and factorise; None if no bound is finite."""
+        """Check the arguments and factorize; None if no bound is finite."""
         cov = np.asarray(cov, dtype=float)
         if cov.ndim != 2 or cov.shape[0] != cov.shape[1] or cov.shape[0] == 0:
             raise ValueError(f"cov must have shape (n, n) with n >= 1, got {cov.shape}")
@@ -327,7 +327,7 @@ class _Problem:
         kept = np.isfinite(lower) | np.isfinite(upper)
         if not kept.any():
             return None
-        factor, jitter = _factorise(cov[np.ix_(kept, kept)])
+        factor, jitter = _factorize(cov[np.ix_(kept, kept)])
         diagonal = factor.diagonal().copy()
         with np.errstate(over="ignore"):
             alpha, beta = (_clip((x - mean)[kept] / diagonal) for x in (lower, upper))
@@ -405,8 +405,8 @@ class _Tilt:
         a, b = _clip(problem.alpha - location), _clip(problem.beta - location)
         mirrored = a + b < 0
         lo, hi = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-        log_mass, _, centre, variance = _standard_moments(lo, hi, problem.width)
-        psi = np.where(mirrored, -centre, centre)
+        log_mass, _, center, variance = _standard_moments(lo, hi, problem.width)
+        psi = np.where(mirrored, -center, center)
         mu = problem.unit.T @ psi - psi
         residual = location + psi - covariance @ psi
         return cls(mu, location, log_mass, psi, np.clip(variance, 1e-200, 1.0), covariance, residual)
@@ -492,12 +492,12 @@ def _sobol(dim: int, n_points: int, seed: int) -> Array:
     """Scrambled Sobol points strictly inside (0, 1), shape (dim, n_points), read-only."""
     bits = 30
     points = qmc.Sobol(dim, scramble=True, bits=bits, rng=seed).random_base2(n_points.bit_length() - 1)
-    points = np.ascontiguousarray(points.T) + 0.5 ** (bits + 1)  # the centres of the 2^-30 cells: never 0 or 1
+    points = np.ascontiguousarray(points.T) + 0.5 ** (bits + 1)  # the centers of the 2^-30 cells: never 0 or 1
     points.setflags(write=False)
     return points
 
 
-def _factorise(cov: Array) -> tuple[Array, float]:
+def _factorize(cov: Array) -> tuple[Array, float]:
     """The Cholesky factor, and the jitter it took relative to the mean variance."""
     n = len(cov)
     mean_variance = cov.trace() / n
@@ -507,7 +507,7 @@ def _factorise(cov: Array) -> tuple[Array, float]:
             factor = np.linalg.cholesky(shifted)
         except np.linalg.LinAlgError:
             continue
-        # A pivot below the rounding of its variance is noise, not a factorisation.
+        # A pivot below the rounding of its variance is noise, not a factorization.
         if np.all(factor.diagonal() ** 2 > n * _EPSILON * shifted.diagonal()):
             return factor, jitter
     raise ValueError(f"cov must be positive semi-definite, its smallest eigenvalue is {np.linalg.eigvalsh(cov)[0]:.3g}")

@@ -63,7 +63,7 @@ class ConvolutionalNetwork:
         tf = tensorflow()
         activate = getattr(tf.nn, self.activation)
         *layers, weights, bias = weights
-        # Grey images come without an axis of channels. CIFAR-10's pixels have about mean 1/2 and deviation 1/4.
+        # Gray images come without an axis of channels. CIFAR-10's pixels have about mean 1/2 and deviation 1/4.
         maps = (tf.reshape(images, (images.shape[0], *self.image_shape)) - 0.5) * 4.0
         for kernel, layer_bias in zip(layers[::2], layers[1::2], strict=True):
             maps = tf.nn.conv2d(maps, kernel, strides=1, padding="SAME")
@@ -74,7 +74,7 @@ class ConvolutionalNetwork:
 
 
 class CNN(NetworkTask):
-    """Minimise the validation error over the units of both layers, the learning rate and the dropout rate.
+    """Minimize the validation error over the units of both layers, the learning rate and the dropout rate.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class CNN(NetworkTask):
     -----
     The paper names the two layers, the four hyperparameters and the split, and no more. What it
     leaves open is set in conf/task/cnn.yaml, each with its reason. The network takes images of any
-    size, grey ones too.
+    size, gray ones too.
     """
 
     dataset = "cifar10"

@@ -1,4 +1,4 @@
-"""The Currin exponential example (paper, section "Synthetic functions"; Xiong et al. 2013), to be maximised."""
+"""The Currin exponential example (paper, section "Synthetic functions"; Xiong et al. 2013), to be maximized."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def light(x: ArrayLike) -> NDArray[np.float64]:
 
 
 class Currin(Synthetic):
-    """Maximise y_h over [0, 1]^2, as the minimisation of -y_h. See `Synthetic`."""
+    """Maximize y_h over [0, 1]^2, as the minimization of -y_h. See `Synthetic`."""
 
     space = Space({"x1": Real(0.0, 1.0), "x2": Real(0.0, 1.0)})
     light_function = staticmethod(light)

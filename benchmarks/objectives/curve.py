@@ -31,7 +31,7 @@ class Iteration(NamedTuple):
 
 
 class Training(Protocol):
-    """The training of one configuration, from its initialisation on."""
+    """The training of one configuration, from its initialization on."""
 
     def advance(self) -> Iteration:
         """Train one iteration and validate."""

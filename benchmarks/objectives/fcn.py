@@ -71,7 +71,7 @@ def lit_first(split: Split) -> Split:
 
 
 class FCN(NetworkTask):
-    """Minimise the validation error over the batch size, the number of hidden units and the learning rate.
+    """Minimize the validation error over the batch size, the number of hidden units and the learning rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The Park example (paper, section "Synthetic functions"; Xiong et al. 2013), to be maximised."""
+"""The Park example (paper, section "Synthetic functions"; Xiong et al. 2013), to be maximized."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def light(x: ArrayLike) -> NDArray[np.float64]:
 
 
 class Park(Synthetic):
-    """Maximise y_h over [0, 1]^4, as the minimisation of -y_h. See `Synthetic`."""
+    """Maximize y_h over [0, 1]^4, as the minimization of -y_h. See `Synthetic`."""
 
     space = Space({name: Real(0.0, 1.0) for name in ("x1", "x2", "x3", "x4")})
     light_function = staticmethod(light)

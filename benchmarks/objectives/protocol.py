@@ -39,7 +39,7 @@ class Curve:
 class Evaluation:
     """The outcome of one evaluation.
 
-    `value` is to be minimised (a maximisation task returns its negated value); `iterations` is
+    `value` is to be minimized (a maximization task returns its negated value); `iterations` is
     what was really trained, and `curve` how that went, where the task has one. A run that diverged
     gives nan and an `error`, with what it cost. Where nothing is trained but a recording is read,
     `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
@@ -69,7 +69,7 @@ class DataSource:
 
 
 class Objective(Protocol):
-    """A task. Everything is minimised; `optimum` and `truth` are None where they are not known.
+    """A task. Everything is minimized; `optimum` and `truth` are None where they are not known.
 
     `heavy.iterations` and `light.iterations` are the costs of the two levels in iterations.
     `levels` is "any" if a run of any number of iterations up to the heavy one makes sense, "two"

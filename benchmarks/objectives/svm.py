@@ -16,7 +16,7 @@ from btao.training import Level
 
 
 class SVM:
-    """Minimise the validation error over the penalty C and the kernel's gamma.
+    """Minimize the validation error over the penalty C and the kernel's gamma.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Synthetic:
     light_iterations, heavy_iterations : int
         Costs of the two levels. Evaluations are not resumable: each pays its cost in full.
     delta_bounds, rho_bounds : pair of float, optional
-        Bounds of the truncated additive model on the scale of the minimised values. None: the task's own.
+        Bounds of the truncated additive model on the scale of the minimized values. None: the task's own.
 
     Raises
     ------
@@ -36,7 +36,7 @@ class Synthetic:
     Notes
     -----
     A subclass states `space`, the functions of the two levels from (dim,) to a number, `sign` (-1
-    where they are to be maximised) and `optimum`, the least value of sign * heavy.
+    where they are to be maximized) and `optimum`, the least value of sign * heavy.
     """
 
     space: ClassVar[Space]
@@ -95,7 +95,7 @@ class Synthetic:
         return Evaluation(value, iterations)
 
     def truth(self, config: dict[str, Any]) -> float:
-        """The noiseless heavy response at `config`, to be minimised."""
+        """The noiseless heavy response at `config`, to be minimized."""
         return self._response(self.heavy_function, config)
 
     def _response(self, function: Function, config: dict[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""The toy example of the paper's Fig. 1: a sine and an affine copy of it, to be minimised."""
+"""The toy example of the paper's Fig. 1: a sine and an affine copy of it, to be minimized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def heavy(x: ArrayLike) -> NDArray[np.float64]:
 
 
 class Toy(Synthetic):
-    """Minimise y_h over [-pi, 3 pi]; delta_bounds are the paper's. See `Synthetic`."""
+    """Minimize y_h over [-pi, 3 pi]; delta_bounds are the paper's. See `Synthetic`."""
 
     space = Space({"x": Real(-math.pi, 3 * math.pi)})
     light_function = staticmethod(light)

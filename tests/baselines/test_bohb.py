@@ -8,8 +8,8 @@ import pytest
 
 from baselines.bohb import BOHB
 from baselines.initial_design import initial_design
+from baselines.isolated_library import NoProposal
 from baselines.protocol import Measurement, Problem
-from baselines.quarantine import NoProposal
 from btao import Categorical, Integer, Real, Space
 
 pytest.importorskip("hpbandster")
@@ -61,7 +61,7 @@ def test_a_model_that_hangs_is_no_reason_for_a_random_configuration():
 
     (model,) = method._optimizer.config_generator.kde_models.values()
     model["good"].pdf = hang
-    method._quarantine._patience = 0.2
+    method._isolated._patience = 0.2
     with pytest.raises(NoProposal, match=r"hpbandster did not answer within 0\.2 seconds, .* in hang"):
         method.ask()
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from baselines.bohb import BOHB
 from baselines.configspace import from_configuration, to_configspace
 from baselines.hyperband import Hyperband
+from baselines.isolated_library import IsolatedLibrary
 from baselines.protocol import Measurement, Problem
-from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Real, Space
 
 pytest.importorskip("hpbandster")
@@ -31,11 +31,11 @@ both = pytest.mark.parametrize("name", METHODS)
 
 @contextlib.contextmanager
 def reference(name, min_budget, max_budget, space=PLANE, seed=0, answer=None, **parameters):
-    """hpbandster's own optimiser, constructed and run by its own code; only the network is taken out.
+    """hpbandster's own optimizer, constructed and run by its own code; only the network is taken out.
 
     Yields it and the list of (configuration, budget) that it submits.
     """
-    with Quarantine("reference", seed), pytest.MonkeyPatch.context() as patch:
+    with IsolatedLibrary("reference", seed), pytest.MonkeyPatch.context() as patch:
         import hpbandster.core.master
         import hpbandster.optimizers
         from hpbandster.core.dispatcher import Job

@@ -13,8 +13,8 @@ import pytest
 
 from baselines.configspace import from_configuration, to_configspace
 from baselines.dehb import DEHB
+from baselines.isolated_library import IsolatedLibrary
 from baselines.protocol import Measurement, Problem
-from baselines.quarantine import Quarantine
 from btao import Categorical, Integer, Real, Space
 
 pytest.importorskip("dehb")
@@ -43,7 +43,7 @@ def test_the_trajectory_is_the_librarys(space, tmp_path):
         expected.append((config, fidelity))
         return {"fitness": value(space, config, fidelity), "cost": 1.0}
 
-    with Quarantine("reference", seed):
+    with IsolatedLibrary("reference", seed):
         import loguru
         from dehb import DEHB as Reference
 

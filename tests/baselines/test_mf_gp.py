@@ -29,7 +29,7 @@ MIXED = Space(
         "rate": Real(1e-4, 1.0, log=True),
     }
 )
-MINIMISER = 0.37
+MINIMIZER = 0.37
 SEED = 2**62 + 6
 
 
@@ -40,7 +40,7 @@ def plane(**changes):
 def value(space, trial):
     """A bowl; its light values lie higher, and lowest a little further."""
     u = space.to_unit(trial.config)
-    return float(np.sum((u - MINIMISER - (0.0 if trial.heavy else 0.05)) ** 2)) + (0.0 if trial.heavy else 0.1)
+    return float(np.sum((u - MINIMIZER - (0.0 if trial.heavy else 0.05)) ** 2)) + (0.0 if trial.heavy else 0.1)
 
 
 def step(method, space=PLANE, answer=None):
@@ -108,7 +108,7 @@ def misleading(trial):
     """Light values that say little about the heavy ones."""
     u = PLANE.to_unit(trial.config)
     if trial.heavy:
-        return float(np.sum((u - MINIMISER) ** 2))
+        return float(np.sum((u - MINIMIZER) ** 2))
     return float(np.sum((u - 0.8) ** 2)) + 0.3 * math.sin(9 * u[0])
 
 
@@ -164,7 +164,7 @@ def test_the_search_sees_the_features_of_the_space():
             return X
 
     U = np.random.default_rng(0).random((40, MIXED.dim))
-    U[:, :2] = MIXED.snap(U)[:, :2]  # integers are searched at the centres, or rounded to them afterwards
+    U[:, :2] = MIXED.snap(U)[:, :2]  # integers are searched at the centers, or rounded to them afterwards
     U[0], U[1] = MIXED.snap(np.zeros((1, 4))), MIXED.snap(np.ones((1, 4)))
     rows = torch.from_numpy(np.column_stack([U, np.full(40, 0.2)]))
     seen = encoded(Seen(model=torch.nn.Identity()), MIXED)(rows.unsqueeze(1)).squeeze(1).numpy()

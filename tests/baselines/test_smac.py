@@ -45,7 +45,7 @@ def sobol_asks(method, n):
 
 
 @pytest.mark.parametrize(("surrogate", "n"), [("random_forest", 11), ("gaussian_process", 6)])
-def test_the_trajectory_is_that_of_the_bare_library_optimising_by_itself(surrogate, n, tmp_path):
+def test_the_trajectory_is_that_of_the_bare_library_optimizing_by_itself(surrogate, n, tmp_path):
     """By the facade's own loop, with its own seed and threads; only the order of its local search is fixed."""
     import smac
 
@@ -167,7 +167,7 @@ def test_n_trials_stands_in_for_an_unknown_number_of_heavy_trials():
 
 
 @both
-def test_a_prescribed_start_is_asked_to_the_last_bit_and_modelled(surrogate):
+def test_a_prescribed_start_is_asked_to_the_last_bit_and_modeled(surrogate):
     design = tuple({"x": -2.0 + 5.0 * k / 7.0, "y": math.sqrt(k) / 3.0} for k in range(6))
     problem = Problem(PLANE, heavy_iterations=9, n_heavy=4, initial=InitialDesign(design, design[:5]))
     method = SMAC(problem, 0, surrogate)
@@ -215,7 +215,7 @@ def test_smac_cannot_model_its_own_cost_of_a_crash_still(surrogate):
     method = SMAC(PROBLEM, 0, surrogate, n_init=2)
     method.tell(method.ask(), Measurement(1.0))
     method.ask()
-    with method._quarantine:
+    with method._isolated:
         method._smac.tell(method._asked[1], TrialValue(cost=math.inf, status=StatusType.CRASHED), save=False)
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         method.ask()

@@ -12,7 +12,7 @@ import sys
 import time
 
 from baselines.protocol import Measurement, Problem
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.objectives.park import Park
 
 METHODS = ["tpe", "smac", "smac_gp", "bohb", "gp_bo", "btao"]

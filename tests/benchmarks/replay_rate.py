@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks.budget import Budget
-from benchmarks.catalogue import find_table
+from benchmarks.catalog import find_table
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import load
 from benchmarks.replay import Replay

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import ablation, ablation_plots
 from benchmarks.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.claim_checks import Undecided, ablation_effect
 from benchmarks.command_line import read
 from benchmarks.experiment import Budget, Experiment, run_experiment
@@ -161,7 +161,7 @@ def test_what_cannot_be_compared_says_so():
         regrets(TRIALS.assign(parameters=None), "heavy_runs", 1)
 
 
-def test_records_of_a_run_are_labelled(tmp_path):
+def test_records_of_a_run_are_labeled(tmp_path):
     for changes in ({}, {"start": "random"}):
         method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS | changes | {"n_init": 2})
         task = Spec("toy", "benchmarks.objectives.toy.Toy")

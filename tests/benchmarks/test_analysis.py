@@ -16,7 +16,7 @@ from support import frame, run
 NAN = math.nan
 
 
-def test_two_hashes_of_a_method_are_labelled_apart_and_not_pooled():
+def test_two_hashes_of_a_method_are_labeled_apart_and_not_pooled():
     trials = frame(
         run("H", [1.0], hash="abcdef01"),
         run("H", [3.0], hash="abcdee99"),

@@ -8,7 +8,7 @@ import pytest
 
 import support
 from benchmarks import ablation, claim_checks, claims, reference
-from benchmarks.catalogue import choices
+from benchmarks.catalog import choices
 from benchmarks.claim_checks import Figure, Undecided
 from benchmarks.claims import CLAIMS, FAILS, HOLDS, OPEN
 from benchmarks.options import UsageError
@@ -45,19 +45,19 @@ def test_a_speed_up_is_the_ratio_of_costs_to_what_the_other_has_half_way():
 
 
 def test_a_share_of_runs_has_wilsons_interval():
-    """Of 8 of 10: centre (p + z²/2n) / (1 + z²/n)."""
+    """Of 8 of 10: center (p + z²/2n) / (1 + z²/n)."""
     frame = runs({"a": [[1.0, 1e-4]] * 8 + [[1.0, 0.5]] * 2})
     figure = claim_checks.share_reaching(frame, "t", "a", 1e-3)
     z, n = 1.959963984540054, 10
-    centre = (0.8 + z**2 / (2 * n)) / (1 + z**2 / n)
+    center = (0.8 + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * math.sqrt(0.8 * 0.2 / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     assert (figure.value, figure.n) == (0.8, 10)
-    assert (figure.low, figure.high) == pytest.approx((centre - half, centre + half))
+    assert (figure.low, figure.high) == pytest.approx((center - half, center + half))
 
 
-def samples_of(centres, n=30, sd=0.1, seed=0):
+def samples_of(centers, n=30, sd=0.1, seed=0):
     generator = np.random.default_rng(seed)
-    return {name: centre + generator.normal(0, sd, n) for name, centre in centres.items()}
+    return {name: center + generator.normal(0, sd, n) for name, center in centers.items()}
 
 
 def frame_of(samples):

@@ -102,7 +102,7 @@ def test_initial_weights_have_glorots_limits(shape, features):
 # --- training ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(32, 32, 3), (28, 28)], ids=["colour", "grey"])
+@pytest.mark.parametrize("shape", [(32, 32, 3), (28, 28)], ids=["color", "gray"])
 def test_training_that_is_continued_equals_training_in_one_go(shape):
     task = task_on(shape)
     whole = task.start(CONFIG, seed=5)
@@ -117,7 +117,7 @@ def test_training_that_is_continued_equals_training_in_one_go(shape):
     assert digest(rest.state()) == digest(whole.state()) != digest(first.state())
 
 
-def test_initialisation_order_and_dropout_come_from_seed_and_configuration():
+def test_initialization_order_and_dropout_come_from_seed_and_configuration():
     task = task_on((12, 12, 3))
 
     def trained(seed, **changes):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.catalogue import choices
-from benchmarks.command_line import normalise, read
+from benchmarks.catalog import choices
+from benchmarks.command_line import normalize, read
 from benchmarks.options import UsageError
 
 CURRIN = ["task=currin", "method=random_search"]
@@ -33,7 +33,7 @@ def request(*arguments):
     ],
 )
 def test_the_plus_of_a_known_option_is_dropped(argument, normal):
-    assert normalise(argument) == normal
+    assert normalize(argument) == normal
 
 
 def test_both_spellings_make_the_same_request():

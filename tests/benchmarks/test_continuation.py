@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from baselines.ledger import Ledger
+from baselines.pending_trials import PendingTrials
 from baselines.protocol import Capabilities, Trial
 from benchmarks.budget import Budget
 from benchmarks.continuation import Continuation, StateFolder, record_of
@@ -66,14 +66,14 @@ class Script:
 
     def __init__(self, problem, seed, script=()):
         self.trials = [Trial(k, {"x": x}, budget == 9, budget) for k, (x, budget) in enumerate(script)]
-        self.ledger, self.asked = Ledger(), 0
+        self.pending, self.asked = PendingTrials(), 0
 
     def ask(self):
         self.asked += 1
-        return self.ledger.open(self.trials[self.asked - 1])
+        return self.pending.open(self.trials[self.asked - 1])
 
     def tell(self, trial, measurement):
-        self.ledger.close(trial)
+        self.pending.close(trial)
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def test_what_the_levels_measure():
 
 
 def later(table):
-    """The table with its configurations behind the centre and the eight corners, as Sobol configurations are."""
+    """The table with its configurations behind the center and the eight corners, as Sobol configurations are."""
     return dataclasses.replace(table, rows=table.rows.assign(configuration=table.rows["configuration"] + 9))
 
 
@@ -61,7 +61,7 @@ def test_what_claims_make_of_curves():
     assert (ordered.value, ordered.n) == (4 / 5, 5)  # the diverged one is left out
 
 
-def test_claims_leave_out_the_centre_and_the_corners():
+def test_claims_leave_out_the_center_and_the_corners():
     with pytest.raises(claim_checks.Undecided, match="nothing to count"):
         claim_checks.quick_improvement(table(), improvement=0.75, time=0.2)
     with pytest.raises(claim_checks.Undecided, match="nothing to count"):

@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks import arithmetic, dask_engine, dask_task
 from benchmarks.budget import Budget
-from benchmarks.catalogue import TABLES
+from benchmarks.catalog import TABLES
 from benchmarks.dask_engine import connect
 from benchmarks.dask_task import Terms, UnfitWorker, complaint
 from benchmarks.engine import run_all

@@ -32,7 +32,7 @@ TIMES = ("train_seconds", "method_seconds", "time", "processor_seconds")
 
 
 class Square:
-    """Minimise x^2 + shift; `evaluate` can be made to misbehave at the k-th call of the process."""
+    """Minimize x^2 + shift; `evaluate` can be made to misbehave at the k-th call of the process."""
 
     space = Space({"x": Real(-1.0, 1.0)})
     light = Level(3, patience=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.catalogue import choices, document
+from benchmarks.catalog import choices, document
 from benchmarks.help import help_text
 
 

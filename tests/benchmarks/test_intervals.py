@@ -72,8 +72,8 @@ def test_a_sample_of_one_seed_has_no_interval():
 @pytest.mark.parametrize("hits", [0, 3, 8])
 def test_wilsons_interval_is_that_of_its_formula(hits):
     z, n, p = stats.norm.ppf(0.95), 8, hits / 8
-    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    ends = [(centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)]
+    center, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    ends = [(center - half) / (1 + z * z / n), (center + half) / (1 + z * z / n)]
     assert wilson(hits, n, 0.9) == pytest.approx(ends, abs=1e-12)
 
 

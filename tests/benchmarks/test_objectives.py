@@ -66,7 +66,7 @@ def test_currin_is_continuous_at_its_edge():
 
 
 @every_task
-def test_functions_are_vectorised(name):
+def test_functions_are_vectorized(name):
     task, module = TASKS[name], MODULES[name]
     points = np.random.default_rng(0).random((3, 5, task.space.dim))
     for function in (module.light, module.heavy):
@@ -78,7 +78,7 @@ def test_functions_are_vectorised(name):
 
 # --- optima -----------------------------------------------------------------------------------------------------------
 
-MINIMISERS = {
+MINIMIZERS = {
     "toy": [[-math.pi / 2], [3 * math.pi / 2]],
     "currin": [[13 / 60, 0.0228], [13 / 60, 0.0]],
     "park": [[1.0, 1.0, 1.0, 0.0]],
@@ -88,7 +88,7 @@ MINIMISERS = {
 @every_task
 def test_the_optimum_is_reached(name):
     task = TASKS[name]()
-    for point in MINIMISERS[name]:
+    for point in MINIMIZERS[name]:
         regret = task.truth(dict(zip(task.space.names, point, strict=True))) - task.optimum
         # Currin's factor at x2 = 0.0228 is 1 - 3e-10.
         assert 0 <= regret < (1e-8 if point[-1] == 0.0228 else 1e-12)
@@ -103,16 +103,16 @@ def test_a_grid_and_a_local_search_find_the_optimum_and_nothing_better(name):
     ]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, task.space.dim)
 
-    def minimised(x):
+    def minimized(x):
         return task.sign * np.ravel(module.heavy(np.atleast_2d(x)))
 
-    values = minimised(grid)
+    values = minimized(grid)
     assert values.min() >= task.optimum
     best = math.inf
     for start in grid[np.argsort(values, kind="stable")[:3]]:
         bounds = [(parameter.low, parameter.high) for parameter in task.space.parameters.values()]
         found = minimize(
-            lambda x: minimised(x)[0],
+            lambda x: minimized(x)[0],
             start,
             bounds=bounds,
             method="Nelder-Mead",
@@ -139,7 +139,7 @@ def test_nothing_beats_the_optimum(name, u):
 
 
 @every_task
-def test_evaluations_are_minimised_and_cost_their_level(name):
+def test_evaluations_are_minimized_and_cost_their_level(name):
     task = TASKS[name](light_iterations=2, heavy_iterations=7)
     config = config_at(task, [0.3, 0.6, 0.2, 0.9])
     x = np.array(list(config.values()))

@@ -160,7 +160,7 @@ def test_figure_run_when_all_trials_failed(tmp_path):
     assert legend(park) == ["btao (n = 1)", "gp_bo (no heavy result, seeds: 1)"]
 
 
-def test_two_hashes_of_a_method_share_a_colour_and_differ_in_marker():
+def test_two_hashes_of_a_method_share_a_color_and_differ_in_marker():
     trials = frame(run([1.0]), run([2.0], hash="bbbb2222"))
     (axes,) = plots.regret_figure(trials, "currin").axes
     assert legend(axes) == ["btao [aaaa] (n = 1)", "btao [bbbb] (n = 1)"]
@@ -228,7 +228,7 @@ def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known()
     trials = frame(run([4.0, 1.5]))
     (axes,) = plots.curves_figure(trials, measure="value").axes
     assert line(axes, "btao (n = 1)") == ([1, 2], [4.0, 1.5])
-    assert axes.get_ylabel() == "best value so far (minimised)"
+    assert axes.get_ylabel() == "best value so far (minimized)"
     with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
         plots.curves_figure(trials, measure="score")
 
@@ -237,7 +237,7 @@ def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
     trials = frame(run([4.0, 1.0, 2.0]), run([3.0, 5.0, 1.0], seed=1))
     trials["recommended"] = pd.array([0, 0, 1, None, None, None], "Int64")
     (axes,) = plots.curves_figure(trials, measure="value", by="recommended").axes
-    assert axes.get_ylabel() == "value of what is recommended (minimised)"
+    assert axes.get_ylabel() == "value of what is recommended (minimized)"
     assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.5, 3.5, 1.0])
     (axes,) = plots.curves_figure(trials, by="recommended").axes
     assert axes.get_ylabel() == "simple regret of what is recommended"

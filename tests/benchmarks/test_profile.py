@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import profile, profile_plots
 from benchmarks import table as tables
-from benchmarks.catalogue import TABLES
+from benchmarks.catalog import TABLES
 from benchmarks.command_line import read
 from benchmarks.design import configurations
 from benchmarks.experiment import run_experiment

@@ -17,7 +17,7 @@ from scipy import stats
 from benchmarks import ranking
 from benchmarks.incumbents import incumbents
 from benchmarks.intervals import mean_of_intervals
-from benchmarks.scores import normalised, scores
+from benchmarks.scores import normalized, scores
 from support import frame, run
 
 INF = math.inf
@@ -33,7 +33,7 @@ def table(values, tasks=None, seeds=None):
     seeds = seeds or [0] * len(values)
     return pd.DataFrame(
         [
-            {"task": task, "seed": seed, "label": "abcdefghi"[column], "score": score, "normalised": True}
+            {"task": task, "seed": seed, "label": "abcdefghi"[column], "score": score, "normalized": True}
             for task, seed, row in zip(tasks, seeds, values, strict=True)
             for column, score in enumerate(row)
         ]
@@ -119,15 +119,15 @@ def test_the_unit_of_a_task_decides_nothing():
         )
         states = incumbents(trials)
         with pytest.warns(UserWarning, match="2 tasks only"):
-            raw, comparison = ranking.blocks(scores(states), "seed"), ranking.blocks(normalised(states), "seed")
-        with pytest.raises(ValueError, match="of one task or of normalised scores"):
+            raw, comparison = ranking.blocks(scores(states), "seed"), ranking.blocks(normalized(states), "seed")
+        with pytest.raises(ValueError, match="of one task or of normalized scores"):
             ranking.pairwise(raw)
         return ranking.pairwise(comparison)
 
     pd.testing.assert_frame_equal(pairs(1e3), pairs(1.0))
     with pytest.warns(UserWarning, match="1 task only"):  # of one task, differences have one unit
         assert len(
-            ranking.pairwise(ranking.blocks(table(BY_HAND, ["t"] * 5, range(5)).assign(normalised=False), "seed"))
+            ranking.pairwise(ranking.blocks(table(BY_HAND, ["t"] * 5, range(5)).assign(normalized=False), "seed"))
         )
 
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_compared_is_refused():
         ranking.blocks(table([[1.0]] * 5))
     apart = table(BY_HAND)
     apart = apart[(apart["label"] != "a") | (apart["task"] == "task_9")]
-    apart = pd.concat([apart, pd.DataFrame([{"task": "u", "seed": 0, "label": "a", "score": 1.0, "normalised": True}])])
+    apart = pd.concat([apart, pd.DataFrame([{"task": "u", "seed": 0, "label": "a", "score": 1.0, "normalized": True}])])
     with pytest.raises(ValueError, match="no task has scores of all of a, b, c, d"):
         ranking.blocks(apart)
 

@@ -41,7 +41,7 @@ CLOCKS = ["seconds", "processor_seconds"]
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A table of the centre and the corners each, as the commands leave them: 8 and 16 configurations."""
+    """A table of the center and the corners each, as the commands leave them: 8 and 16 configurations."""
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -403,8 +403,8 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
     [
         (["task=currin"], "task currin trains nothing: there is nothing to record"),
         (["task=svm", "n=0"], "n=0: give an integer of at least 1"),
-        (["task=svm", "n=4"], "n=4: give at least 5: the centre and the 4 corners"),
-        (["task=cnn", "n=16"], "n=16: give at least 17: the centre and the 16 corners"),
+        (["task=svm", "n=4"], "n=4: give at least 5: the center and the 4 corners"),
+        (["task=cnn", "n=16"], "n=16: give at least 17: the center and the 16 corners"),
         (["task=svm", "n=99999999999"], "n=99999999999: give at most 65536"),
         (["task=svm", "gather=yes"], "gather=yes: give true or false"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),

@@ -312,7 +312,7 @@ def test_speed_ups_are_those_of_btao_where_it_is_there(recorded, tmp_path, monke
         return list(report_targets.targets(setting, tmp_path))
 
     captions = [block.caption for block in blocks(park.results) if isinstance(block, Table)]
-    assert "Speed-ups of random_search: park" in captions  # as it is labelled there
+    assert "Speed-ups of random_search: park" in captions  # as it is labeled there
     alone = blocks(park.results[park.results["method"] == "gp_bo"])
     assert not any(isinstance(block, Figure) for block in alone)
     nothing = blocks(park.results.assign(status="failed", value=np.nan))

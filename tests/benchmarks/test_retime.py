@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import record, retime, run
 from benchmarks import table as tables
-from benchmarks.catalogue import TABLES
+from benchmarks.catalog import TABLES
 from benchmarks.objectives.protocol import DataSource
 from benchmarks.replay import Replay
 from btao.training import Level

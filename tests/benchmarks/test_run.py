@@ -101,7 +101,7 @@ def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
     assert (cells["method"], cells["n seeds"]) == ("random_search", "2/2")
     assert (cells["heavy runs"], cells["light runs"]) == ("6", "0")
     assert "failed runs" not in cells
-    assert cells["best, minimised [range]"].count(", ") == 1
+    assert cells["best, minimized [range]"].count(", ") == 1
     assert Path(figure.removeprefix("figure: ")).read_bytes().startswith(b"\x89PNG")
 
     before = tables(tmp_path / "out")
@@ -128,7 +128,7 @@ def test_methods_are_reported_in_the_order_they_were_asked_for(run):
     assert [line.split()[0] for line in out.splitlines()[2:5]] == order
 
 
-def test_a_failure_leaves_the_others_alone_and_is_summarised(run, tasks, tmp_path):
+def test_a_failure_leaves_the_others_alone_and_is_summarized(run, tasks, tmp_path):
     status, out, err = run(*CURRIN, "task._target_=odd_tasks.Dishonest", "seeds=3", "budget.heavy=2")
     assert status == 1
     assert "2/3" in out and "figure: " in out and "wrote output" not in err

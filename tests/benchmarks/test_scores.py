@@ -44,7 +44,7 @@ def test_scores_at_a_cost_are_held_and_never_extrapolated():
         scores.scores(states, "truth")
 
 
-def test_normalised_scores_by_hand():
+def test_normalized_scores_by_hand():
     states = incumbents(
         frame(
             run("HH", [5.0, 3.0], optimum=1.0),  # regrets 4, 2
@@ -53,10 +53,10 @@ def test_normalised_scores_by_hand():
             run("HH", [0.5, 0.3], task="svm", optimum=None, method="gp_bo"),  # best 0.3, start 0.7
         )
     )
-    table = scores.normalised(states)
+    table = scores.normalized(states)
     np.testing.assert_allclose(table["score"], [2 / 6, 0.0, 0.6 / 0.4, 0.0], atol=1e-15)
     with pytest.raises(ValueError, match="task 'currin' gives no scale"):
-        scores.normalised(incumbents(run("H", [0.0])))
+        scores.normalized(incumbents(run("H", [0.0])))
 
 
 def many_tasks(n_tasks, n_seeds=3):
@@ -72,7 +72,7 @@ def many_tasks(n_tasks, n_seeds=3):
 
 
 def test_across_tasks_pools_all_runs_and_resamples_within_tasks():
-    table = scores.normalised(incumbents(many_tasks(5)))
+    table = scores.normalized(incumbents(many_tasks(5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = scores.across_tasks(table, "mean").set_index("label")
@@ -86,7 +86,7 @@ def test_across_tasks_warns_of_few_tasks_and_of_tasks_left_out():
     trials = many_tasks(3)
     trials = trials[(trials["task"] != "task_0") | (trials["method"] != "tpe")]
     with pytest.warns(UserWarning) as caught:
-        result = scores.across_tasks(scores.normalised(incumbents(trials)))
+        result = scores.across_tasks(scores.normalized(incumbents(trials)))
     assert [str(one.message).split(":")[0] for one in caught] == [
         "left out 1 of 3 tasks",
         "2 tasks only, fewer than 5",
@@ -95,23 +95,23 @@ def test_across_tasks_warns_of_few_tasks_and_of_tasks_left_out():
     assert result["tasks"].tolist() == [2, 2] and result["dropped"].tolist() == [1, 1]
     alone = frame(run("HH", [2.0, 1.0]), run("HH", [2.0, 1.0], task="park", method="tpe"))
     with pytest.raises(ValueError, match="no task has runs of all of btao, tpe"):
-        scores.across_tasks(scores.normalised(incumbents(alone)))
+        scores.across_tasks(scores.normalized(incumbents(alone)))
 
 
 def test_scores_of_several_tasks_are_not_pooled_in_their_units():
-    with pytest.raises(ValueError, match="on one scale, as `normalised` returns them"):
+    with pytest.raises(ValueError, match="on one scale, as `normalized` returns them"):
         scores.across_tasks(scores.scores(incumbents(many_tasks(2))))
 
 
 def test_settings_of_one_task_count_as_one():
     names = {f"task_{number}": "currin" for number in range(4)}
     with pytest.warns(UserWarning, match="2 tasks only, fewer than 5"):
-        scores.across_tasks(scores.normalised(incumbents(many_tasks(5))), task_of=names)
+        scores.across_tasks(scores.normalized(incumbents(many_tasks(5))), task_of=names)
     assert scores.distinct(["a", "b"]) == 2
 
 
 def test_a_run_that_found_nothing_makes_a_mean_infinite_and_not_a_median():
-    table = scores.normalised(incumbents(frame(many_tasks(1), run("HH", [NAN, NAN], task="task_0", seed=9))))
+    table = scores.normalized(incumbents(frame(many_tasks(1), run("HH", [NAN, NAN], task="task_0", seed=9))))
     with pytest.warns(UserWarning, match="1 task only"):
         mean = scores.across_tasks(table, "mean").set_index("label").loc["btao"]
     with pytest.warns(UserWarning, match="1 task only"):

@@ -16,7 +16,7 @@ import pandas
 import pytest
 
 from benchmarks import run as run_command
-from benchmarks.catalogue import TABLES
+from benchmarks.catalog import TABLES
 from benchmarks.command_line import read
 from benchmarks.records import Row, TrialLog, held, write_run
 from benchmarks.status import grids, main, methods_of, seeds_of

@@ -17,7 +17,7 @@ from benchmarks.style import METHOD_STYLES, OTHER_STYLES, label_styles, method_s
 METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
 
 
-def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_colour():
+def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_color():
     styles = method_styles(METHODS)
     assert styles == {name: METHOD_STYLES[name] for name in METHOD_STYLES}
     for aspect in ("color", "dashes", "marker"):
@@ -43,14 +43,14 @@ def test_labels_have_the_style_of_their_method():
 
 
 def lightness(color):
-    """CIE L* of a colour: what is left of it in print without colour."""
+    """CIE L* of a color: what is left of it in print without color."""
     red, green, blue = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
     y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
 
 
-def test_colours_are_dark_enough_for_white_paper_without_colour():
+def test_colors_are_dark_enough_for_white_paper_without_color():
     assert all(lightness(style.color) < 73 for style in METHOD_STYLES.values())
 
 

@@ -64,7 +64,7 @@ def test_the_table_shows_what_is_on_record(out):
     mean = sum(min(row.value for row in run) for run in recorded) / 2
     assert shown["method"] == "random_search"
     assert shown["n seeds"] == "2/3"
-    assert shown["best, minimised [range]"].split()[0] == f"{mean:.6g}"
+    assert shown["best, minimized [range]"].split()[0] == f"{mean:.6g}"
     assert float(shown["simple regret [range]"].split()[0]) == pytest.approx(mean + 13.7987220447285, rel=1e-5)
     assert (shown["heavy runs"], shown["light runs"]) == ("6", "0")
     seconds = sum(row.method_seconds for run in recorded for row in run)
@@ -78,7 +78,7 @@ def test_one_seed_has_no_interval_and_failed_runs_are_shown_if_any(out):
     head, (cells,) = table(one, [experiment(0)])
     shown = dict(zip(head, cells, strict=True))
     assert shown["failed runs"] == "1"
-    assert "[" not in shown["best, minimised [95% interval]"]
+    assert "[" not in shown["best, minimized [95% interval]"]
 
 
 def test_a_method_of_which_no_run_finished_has_a_row(out):
@@ -110,7 +110,7 @@ def test_the_head_says_what_the_brackets_hold(seeds, name):
         ]
     )
     planned = [dataclasses.replace(experiment(0), method=Spec(name, "x.Y")) for name in "ab"]
-    assert table(frame, planned)[0][2] == f"best, minimised [{name}]"
+    assert table(frame, planned)[0][2] == f"best, minimized [{name}]"
 
 
 def test_runs_without_a_result_are_named_with_their_last_error(out):
@@ -130,7 +130,7 @@ def test_plain_columns_are_aligned():
 def test_nothing_is_cut_off_in_a_terminal_of_80_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "dumb")
-    head = ["method", "n seeds", "best, minimised [95% interval]", "simple regret [95% interval]"]
+    head = ["method", "n seeds", "best, minimized [95% interval]", "simple regret [95% interval]"]
     head += ["heavy runs", "light runs", "training s", "method s"]
     cells = ["random_search", "10/10", "-13.7987 [-13.8, -13.79]", "4.13157e-07 [7.906e-10, 8.255e-07]"]
     cells += ["1000", "2000", "12345.67", "1234.56"]

@@ -8,7 +8,7 @@ import pytest
 
 from baselines.protocol import Measurement, Problem, SearchExhausted
 from benchmarks import table as tables
-from benchmarks.catalogue import find_table
+from benchmarks.catalog import find_table
 from benchmarks.design import DesignSearch, configurations
 from benchmarks.objectives.protocol import DataSource
 from benchmarks.options import UsageError
@@ -166,7 +166,7 @@ def test_a_table_is_found_by_task_and_scale(tmp_path, there, scale, name, found)
 # ------------------------------------------------------------------ the design
 
 
-def test_a_design_is_centre_corners_and_sobol_points():
+def test_a_design_is_center_corners_and_sobol_points():
     design = configurations(SPACE, 37, seed=1)
     assert design[:5] == [SPACE.from_unit(u) for u in ([0.5, 0.5], [0, 0], [0, 1], [1, 0], [1, 1])]
     assert len({tuple(config.items()) for config in design}) == 37

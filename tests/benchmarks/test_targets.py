@@ -71,9 +71,9 @@ def test_reach_counts_unreached_runs_as_infinite():
     np.testing.assert_array_equal(table.loc[["btao", "tpe", "smac"], "spent"], [10, 10, NAN])
     # Wilson's interval for 3 of 4, from its formula.
     z = 1.959963984540054
-    centre, half = (0.75 + z * z / 8) / (1 + z * z / 4), z * math.sqrt(0.75 * 0.25 / 4 + z * z / 64) / (1 + z * z / 4)
+    center, half = (0.75 + z * z / 8) / (1 + z * z / 4), z * math.sqrt(0.75 * 0.25 / 4 + z * z / 64) / (1 + z * z / 4)
     np.testing.assert_allclose(
-        table.loc["btao", ["share_low", "share_high"]].astype(float), [centre - half, centre + half]
+        table.loc["btao", ["share_low", "share_high"]].astype(float), [center - half, center + half]
     )
 
 

@@ -22,7 +22,7 @@ OFFSET = 10_000  # the bare library's seeds begin here
 
 
 def value(config: dict[str, float]) -> float:
-    """To be minimised."""
+    """To be minimized."""
     return -float(heavy([config["x1"], config["x2"]]))
 
 

@@ -1,4 +1,4 @@
-"""btao.acquisition: UCB and its maximisation over the cube (METHOD items 11 and 13)."""
+"""btao.acquisition: UCB and its maximization over the cube (METHOD items 11 and 13)."""
 
 import itertools
 import math
@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from btao.acquisition import ENUMERABLE, beta, maximise, upper_confidence_bound
+from btao.acquisition import ENUMERABLE, beta, maximize, upper_confidence_bound
 from btao.gp import Kernel
 from btao.space import Categorical, Integer, Real, Space
 
@@ -20,7 +20,7 @@ def cube(dim):
 def search(acquisition, space, known=None, best=None, seed=0):
     nothing = NONE_KNOWN[space.dim]
     known, best = (nothing if points is None else np.array(points) for points in (known, best))
-    return maximise(acquisition, space, known, best, np.random.default_rng(seed))
+    return maximize(acquisition, space, known, best, np.random.default_rng(seed))
 
 
 # --- the criterion --------------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_likelihood_is_that_of_the_multivariate_normal_at_profiled_mean_and_vari
     assert value + constant == pytest.approx(multivariate_normal(np.full(n, mean), variance * R).logpdf(y), abs=1e-8)
 
 
-def test_profiled_mean_and_variance_maximise_the_likelihood():
+def test_profiled_mean_and_variance_maximize_the_likelihood():
     X, y = sample(7, 2)
     phi = np.array([8.0, 20.0])
     _, _, mean, variance = profile_log_likelihood(np.log(phi), Pairs.of(Kernel(2), X), y)
@@ -120,16 +120,16 @@ def test_fit_finds_the_maximum_that_a_dense_grid_finds():
     y = np.sin(9 * X[:, 0]) + X[:, 0]
     pairs = Pairs.of(Kernel(1), X)
 
-    def penalised(log_phi):
+    def penalized(log_phi):
         log_phi = np.atleast_1d(log_phi)
         return profile_log_likelihood(log_phi, pairs, y)[0] + log_phi_prior(log_phi)[0]
 
-    grid = max(penalised(value) for value in np.linspace(*LOG_PHI_BOUNDS, 400))
-    assert penalised(GaussianProcess().fit(X, y).log_phi_) >= grid - 1e-6
+    grid = max(penalized(value) for value in np.linspace(*LOG_PHI_BOUNDS, 400))
+    assert penalized(GaussianProcess().fit(X, y).log_phi_) >= grid - 1e-6
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
-def test_fit_ends_where_the_penalised_likelihood_is_stationary(dim):
+def test_fit_ends_where_the_penalized_likelihood_is_stationary(dim):
     X, y = sample(12, dim)
     log_phi = GaussianProcess().fit(X, y).log_phi_
     gradient = profile_log_likelihood(log_phi, Pairs.of(Kernel(dim), X), y)[1] + log_phi_prior(log_phi)[1]
@@ -150,13 +150,13 @@ def test_warm_start_is_never_worse_and_fixed_takes_it_as_it_is():
     X, y = sample(10, 2)
     pairs = Pairs.of(Kernel(2), X)
 
-    def penalised(log_phi):
+    def penalized(log_phi):
         return profile_log_likelihood(log_phi, pairs, y)[0] + log_phi_prior(log_phi)[0]
 
     cold = GaussianProcess().fit(X, y)
     start = np.log([30.0, 0.5])
     warm = GaussianProcess().fit(X, y, start=start)
-    assert penalised(warm.log_phi_) >= penalised(cold.log_phi_) - 1e-6
+    assert penalized(warm.log_phi_) >= penalized(cold.log_phi_) - 1e-6
     fixed = GaussianProcess().fit(X, y, start=start, fixed=True)
     np.testing.assert_array_equal(fixed.log_phi_, start)
 
@@ -257,14 +257,14 @@ def test_belief_takes_uncertainty_away_and_moves_no_mean():
     X, y = sample(7, 2)
     model = GaussianProcess().fit(X, y, start=np.log([15.0, 15.0]), fixed=True)
     pending = np.array([[0.05, 0.9], [0.95, 0.1]])
-    believed = model.believe(pending)
+    fantasized = model.fantasize(pending)
     grid = np.random.default_rng(1).random((30, 2))
     mean, std = model.predict(grid)
-    believed_mean, believed_std = believed.predict(grid)
-    np.testing.assert_allclose(believed_mean, mean, atol=1e-8)
-    assert (believed_std <= std + 1e-9).all()
-    assert believed.predict(pending)[1].max() < 1e-4 < model.predict(pending)[1].min()
-    assert model.believe(pending[:0]) is model
+    fantasized_mean, fantasized_std = fantasized.predict(grid)
+    np.testing.assert_allclose(fantasized_mean, mean, atol=1e-8)
+    assert (fantasized_std <= std + 1e-9).all()
+    assert fantasized.predict(pending)[1].max() < 1e-4 < model.predict(pending)[1].min()
+    assert model.fantasize(pending[:0]) is model
 
 
 # --- degenerate data ------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def test_points_that_round_alike_are_one_point():
 def test_two_categories_are_at_squared_distance_one_and_integers_at_that_of_their_bins():
     phi = np.array([1.0, 7.0, 0.6])
     pairs = Pairs.of(Kernel(3, MIXED), np.array([[0.2, 0.1, 0.1], [0.2, 0.1, 0.9], [0.2, 0.5, 0.1]]))
-    # Pairs (1, 0): "a" and "c"; (2, 0): n = 1 and 3, bin centres 0.1 and 0.5; (2, 1): both.
+    # Pairs (1, 0): "a" and "c"; (2, 0): n = 1 and 3, bin centers 0.1 and 0.5; (2, 1): both.
     expected = [math.exp(-0.6), math.exp(-7 * 0.4**2), math.exp(-0.6 - 7 * 0.4**2)]
     np.testing.assert_allclose(pairs.correlation(phi), expected, rtol=1e-12)
 

@@ -102,7 +102,7 @@ def test_heavy_runs_are_made_once_and_where_a_light_run_was(candidates):
 # --- which point ----------------------------------------------------------------------------------------------------
 
 
-def test_the_light_point_maximises_the_light_ucb():
+def test_the_light_point_maximizes_the_light_ucb():
     optimizer, asked = played(SQUARE, 12, n_init=4, seed=1)
     light = of_level(asked, "light")
     X = np.array([trial.point for trial in light])
@@ -129,7 +129,7 @@ def rough(config, level):
 
 @pytest.mark.parametrize("square_root_beta", [False, True])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_heavy_point_maximises_the_heavy_ucb_among_light_points(seed, square_root_beta):
+def test_the_heavy_point_maximizes_the_heavy_ucb_among_light_points(seed, square_root_beta):
     optimizer, _ = played(LINE, 12, rough, n_init=3, light_per_heavy=3, seed=seed, square_root_beta=square_root_beta)
     n_checked = 0
     while n_checked < 4:
@@ -147,7 +147,7 @@ def test_the_heavy_point_maximises_the_heavy_ucb_among_light_points(seed, square
 
 @pytest.mark.parametrize("under_way", [None, "light", "heavy"])
 @pytest.mark.parametrize(("n_init", "seed"), [(2, 0), (2, 1), (5, 2), (5, 7)])
-def test_the_joint_point_maximises_the_heavy_ucb_over_the_cube(n_init, seed, under_way):
+def test_the_joint_point_maximizes_the_heavy_ucb_over_the_cube(n_init, seed, under_way):
     # After the start, again and again: 1 light, 1 light by the joint rule, 1 heavy.
     optimizer, _ = played(LINE, 3 * n_init + 2 * (under_way == "heavy"), rough, n_init=n_init, seed=seed)
     pending = None
@@ -165,16 +165,16 @@ def test_the_joint_point_maximises_the_heavy_ucb_over_the_cube(n_init, seed, und
     data = []
     for level in ("light", "heavy"):
         data += [[other.point for other in of_level(told, level)], [other.value for other in of_level(told, level)]]
-    believed = {level: np.empty((0, 1)) for level in ("light", "heavy")}
+    fantasized = {level: np.empty((0, 1)) for level in ("light", "heavy")}
     if pending:
-        believed[pending.level] = pending.point[None, :]
-    model = TruncatedAdditiveModel().fit(*data).believe(believed["light"], believed["heavy"])
+        fantasized[pending.level] = pending.point[None, :]
+    model = TruncatedAdditiveModel().fit(*data).fantasize(fantasized["light"], fantasized["heavy"])
 
     def ucb(points):
         mean, std = model.predict(points)
         return -mean + 0.2 * math.log(2 * n_init) * std
 
-    # A maximum at a known light point is passed over, and its neighbourhood with it.
+    # A maximum at a known light point is passed over, and its neighborhood with it.
     known = np.array([other.point for other in of_level(optimizer.trials[:-1], "light")])
     grid = np.linspace(0, 1, 2001)[:, None]
     grid = grid[Kernel(1).distance(grid, known) > 0.02]
@@ -182,7 +182,7 @@ def test_the_joint_point_maximises_the_heavy_ucb_over_the_cube(n_init, seed, und
 
 
 def shifted(config, level):
-    """The minimisers of the levels differ: 0.2 and 0.7."""
+    """The minimizers of the levels differ: 0.2 and 0.7."""
     light = (config["x"] - 0.2) ** 2
     return light if level == "light" else light - config["x"] + 0.25
 
@@ -206,7 +206,7 @@ def test_light_points_of_the_papers_rule_do_not_depend_on_heavy_values():
     assert [trial.config for trial in of_level(one, "light")] == [trial.config for trial in of_level(two, "light")]
 
 
-def test_joint_candidates_find_a_heavy_minimiser_that_light_runs_do_not_show():
+def test_joint_candidates_find_a_heavy_minimizer_that_light_runs_do_not_show():
     regret = {}
     for candidates in ("joint", "light"):
         optimizer, _ = played(LINE, 27, shifted, n_init=3, seed=0, candidates=candidates)
@@ -456,11 +456,11 @@ def test_what_ask_and_tell_return():
     assert trial.status == "pending"  # a record of its moment
 
 
-def test_telling_twice_or_a_trial_of_another_optimiser_is_refused():
+def test_telling_twice_or_a_trial_of_another_optimizer_is_refused():
     optimizer, other = BTAO(LINE, seed=0), BTAO(LINE, seed=1)
     trial = optimizer.ask()
     foreign = other.ask()
-    with pytest.raises(ValueError, match="trial 0 belongs to another optimiser"):
+    with pytest.raises(ValueError, match="trial 0 belongs to another optimizer"):
         optimizer.tell(foreign, 0.1)
     optimizer.tell(trial, 0.1)
     with pytest.raises(ValueError, match=r"trial 0 was told before: it is ok, value 0\.1"):
@@ -572,7 +572,7 @@ def test_the_global_random_state_is_neither_used_nor_changed():
         (MIXED, {"candidates": "light", "n_init": 1, **FREE}),
     ],
 )
-def test_a_restored_optimiser_asks_what_the_original_asks_from_every_point_of_a_run(space, options):
+def test_a_restored_optimizer_asks_what_the_original_asks_from_every_point_of_a_run(space, options):
     def objective(config, level):
         value = loss(config, level)
         return math.nan if 0.55 < value < 0.58 else value

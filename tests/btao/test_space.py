@@ -169,8 +169,8 @@ class TestExactValues:
         edges = np.log(np.array([0.5, 1.5, 2.5, 3.5]) / 0.5) / np.log(7)
         inside = np.concatenate([edges[:-1] + 1e-12, edges[1:] - 1e-12])
         assert [space.from_unit([u])["k"] for u in inside] == [1, 2, 3, 1, 2, 3]
-        centres = [space.to_unit({"k": k})[0] for k in (1, 2, 3)]
-        assert centres == pytest.approx((edges[:-1] + edges[1:]) / 2, abs=1e-15)
+        centers = [space.to_unit({"k": k})[0] for k in (1, 2, 3)]
+        assert centers == pytest.approx((edges[:-1] + edges[1:]) / 2, abs=1e-15)
 
     def test_features_and_groups(self):
         space = Space({"x": Real(0, 1), "c": Categorical(["a", "b", "c"]), "k": Integer(1, 2)})

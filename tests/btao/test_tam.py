@@ -100,7 +100,7 @@ LIGHT_SIGNS = [[0.5, 0.2, 0.9, 0.4], [-0.5, -0.2, -0.9, -0.4], [0.5, -0.2, 0.9, 
 
 @pytest.mark.parametrize("y_light", LIGHT_SIGNS)
 @pytest.mark.parametrize("interval", [FREE, (0.6, 2.0), (-3.0, 0.2)])
-def test_rho_maximises_the_likelihood_within_its_interval(y_light, interval):
+def test_rho_maximizes_the_likelihood_within_its_interval(y_light, interval):
     X = np.random.default_rng(0).random((4, 2))
     y_light, y_heavy = np.array(y_light), np.array([0.1, -0.3, 0.4, 0.2])
     density = multivariate_normal(np.full(4, THETA[0]), math.exp(2 * THETA[1]) * jittered(X, np.exp(THETA[2:])))
@@ -323,7 +323,7 @@ def test_predictions_follow_the_units_of_the_values(bounds, factor):
 
 
 @pytest.mark.parametrize("bounds", [FREE, (-0.5, 0.2), (-INF, 0.2)])
-def test_a_maximisation_is_the_negated_task_with_bounds_swapped_and_negated(bounds):
+def test_a_maximization_is_the_negated_task_with_bounds_swapped_and_negated(bounds):
     X_light, y_light, X_heavy, y_heavy = nested_data()
     new = np.random.default_rng(1).random((10, 2))
     mean, std = TruncatedAdditiveModel(bounds).fit(X_light, y_light, X_heavy, y_heavy).predict(new)
@@ -483,12 +483,12 @@ def test_belief_in_runs_under_way_takes_their_uncertainty_away(bounds):
     X_light, y_light, X_heavy, y_heavy = nested_data()
     model = TruncatedAdditiveModel(bounds).fit(X_light, y_light, X_heavy, y_heavy)
     new, pending = np.array([[0.05, 0.95]]), X_light[7:8]
-    believed = model.believe(new, pending)
+    fantasized = model.fantasize(new, pending)
     mean, std = model.predict(pending, y_light[7:8])
-    believed_mean, believed_std = believed.predict(pending, y_light[7:8])
-    np.testing.assert_allclose(believed_mean, mean, atol=1e-3)
-    assert believed_std[0] <= 1e-3 * std[0] + 1e-6
-    assert believed.light_.predict(new)[1][0] < 1e-3 * model.light_.predict(new)[1][0]
+    fantasized_mean, fantasized_std = fantasized.predict(pending, y_light[7:8])
+    np.testing.assert_allclose(fantasized_mean, mean, atol=1e-3)
+    assert fantasized_std[0] <= 1e-3 * std[0] + 1e-6
+    assert fantasized.light_.predict(new)[1][0] < 1e-3 * model.light_.predict(new)[1][0]
     np.testing.assert_array_equal(model.predict(pending, y_light[7:8]), (mean, std))  # the original is untouched
 
 

@@ -35,7 +35,7 @@ def exact(a: float, b: float) -> tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]:
 
 
 def intervals(n: int, seed: int) -> list[tuple[float, float]]:
-    """Random standardised intervals: general, narrow, one-sided, straddling 0 almost symmetrically."""
+    """Random standardized intervals: general, narrow, one-sided, straddling 0 almost symmetrically."""
     rng = np.random.default_rng(seed)
     found = []
     for k in range(n):
@@ -274,7 +274,7 @@ def test_squared_exponential_against_scipy():
 
 
 def test_one_dimension_is_exact():
-    """No sampling is left at n = 1: centre, tails and narrow intervals, ln P from -1e-10 to -800."""
+    """No sampling is left at n = 1: center, tails and narrow intervals, ln P from -1e-10 to -800."""
     for a, b in intervals(150, seed=3):
         found, mean_gradient, cov_gradient = log_box_probability_and_gradient(0.0, [[1.0]], a, b, n_points=2)
         log_mass, mean, variance = (float(x) for x in exact(a, b))

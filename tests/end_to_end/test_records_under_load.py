@@ -18,7 +18,7 @@ import pandas
 import pytest
 
 from benchmarks.budget import Budget
-from benchmarks.catalogue import document
+from benchmarks.catalog import document
 from benchmarks.experiment import Experiment, run_experiment
 from benchmarks.records import load
 from benchmarks.spec import Spec

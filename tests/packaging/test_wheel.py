@@ -41,6 +41,6 @@ def test_all_modules_and_yaml_are_in_it_and_nothing_else(wheel):
     assert files == expected
 
 
-def test_the_licence_is_in_it(wheel):
+def test_the_license_is_in_it(wheel):
     (name,) = (name for name in wheel.namelist() if name.endswith("LICENSE"))
     assert wheel.read(name).decode().startswith("BSD 3-Clause License\n\nCopyright (c) 2026, The BTAO developers")

@@ -1,4 +1,4 @@
-"""The quarantine: what a library does inside is its own affair, and it cannot hang unseen."""
+"""The isolation: what a library does inside is its own affair, and it cannot hang unseen."""
 
 import contextlib
 import io
@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 import pytest
 
-from baselines.quarantine import NoProposal, Quarantine
+from baselines.isolated_library import IsolatedLibrary, NoProposal
 
 
 def draw():
@@ -29,13 +29,13 @@ def states():
     return random.getstate(), kind, keys.tolist(), rest
 
 
-def inside(quarantine, action):
-    with quarantine:
+def inside(isolation, action):
+    with isolation:
         return action()
 
 
 def logger_name():
-    return f"test-quarantine-{uuid.uuid4()}"
+    return f"test-isolation-{uuid.uuid4()}"
 
 
 @contextlib.contextmanager
@@ -52,20 +52,20 @@ def root_handler():
 
 def test_generators_are_the_callers_again():
     before = states()
-    inside(Quarantine("library", 0), draw)
+    inside(IsolatedLibrary("library", 0), draw)
     assert states() == before
 
 
 def test_generators_are_the_callers_again_after_an_error_of_the_library_which_surfaces():
     before = states()
-    with pytest.raises(KeyError, match="its own words"), Quarantine("library", 0):
+    with pytest.raises(KeyError, match="its own words"), IsolatedLibrary("library", 0):
         draw()
         raise KeyError("its own words")
     assert states() == before
 
 
 def test_generators_go_on_where_the_last_block_left_them():
-    once, twice = Quarantine("library", 3), Quarantine("library", 3)
+    once, twice = IsolatedLibrary("library", 3), IsolatedLibrary("library", 3)
     whole = inside(once, lambda: [draw(), draw(), draw()])
     parts = inside(twice, lambda: [draw()])
     draw()  # the caller's draws do not matter
@@ -78,23 +78,23 @@ def test_generators_go_on_where_the_last_block_left_them():
 def test_generators_do_not_depend_on_the_callers():
     random.seed(1)
     np.random.seed(1)  # noqa: NPY002
-    first = inside(Quarantine("library", 5), draw)
+    first = inside(IsolatedLibrary("library", 5), draw)
     random.seed(2)
     np.random.seed(2)  # noqa: NPY002
-    assert inside(Quarantine("library", 5), draw) == first
+    assert inside(IsolatedLibrary("library", 5), draw) == first
 
 
 def test_every_bit_of_a_seed_counts():
     seeds = (0, 1, 2**32, 2**62 + 1, 2**63 - 1)
-    draws = [inside(Quarantine("library", seed), draw) for seed in seeds]
+    draws = [inside(IsolatedLibrary("library", seed), draw) for seed in seeds]
     assert all(len(set(column)) == len(seeds) for column in zip(*draws, strict=True))
 
 
 def test_the_seed_is_there_for_what_else_a_library_seeds():
     seeds = (0, 1, 2**32, 2**62 + 1)
-    quarantines = [Quarantine("library", seed) for seed in seeds]
-    assert tuple(each.seed for each in quarantines) == seeds
-    short = [each.short_seed for each in quarantines]
+    isolations = [IsolatedLibrary("library", seed) for seed in seeds]
+    assert tuple(each.seed for each in isolations) == seeds
+    short = [each.short_seed for each in isolations]
     assert short == [int(np.random.SeedSequence(seed).generate_state(1)[0]) for seed in seeds]
     assert len({*short}) == len(seeds)
 
@@ -102,37 +102,37 @@ def test_the_seed_is_there_for_what_else_a_library_seeds():
 def test_floating_point_errors_are_treated_as_numpy_does_by_default_inside_and_as_before_outside():
     with np.errstate(all="raise"):
         before = np.geterr()
-        with Quarantine("library", 0):
+        with IsolatedLibrary("library", 0):
             assert np.geterr() == {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
             np.seterr(all="ignore")
         assert np.geterr() == before
 
 
 def test_records_are_kept_and_not_shown(capsys):
-    quarantine = Quarantine("library", 0)
+    isolation = IsolatedLibrary("library", 0)
     known, name = logging.getLogger(logger_name()), logger_name()
     known.addHandler(logging.StreamHandler(sys.stderr))
     with root_handler() as stream:
-        with quarantine:
+        with isolation:
             known.error("an %s one", "old")
-            assert quarantine.last_message == "an old one"
+            assert isolation.last_message == "an old one"
             made = logging.getLogger(name)
             made.addHandler(logging.StreamHandler(sys.stderr))
             made.propagate = False
             made.error("from a handler of its own")
-            assert quarantine.last_message == "from a handler of its own"
+            assert isolation.last_message == "from a handler of its own"
             logging.root.info("below the level that the caller set")
             known.warning("the last one")
-        assert quarantine.last_message == "the last one"
+        assert isolation.last_message == "the last one"
         assert stream.getvalue() == ""
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_record_with_arguments_that_do_not_fit_is_kept_as_it_is(capsys):
-    quarantine = Quarantine("library", 0)
-    with quarantine:
+    isolation = IsolatedLibrary("library", 0)
+    with isolation:
         logging.getLogger(logger_name()).error("%d of %d", 1)
-    assert quarantine.last_message == "%d of %d"
+    assert isolation.last_message == "%d of %d"
     assert capsys.readouterr() == ("", "")
 
 
@@ -150,7 +150,7 @@ def test_whatever_a_library_does_to_logging_is_undone():
 
     with root_handler():
         before = configuration(), logging.root.manager.disable
-        with pytest.raises(ZeroDivisionError), Quarantine("library", 0):
+        with pytest.raises(ZeroDivisionError), IsolatedLibrary("library", 0):
             for logger in loggers:
                 logger.setLevel(logging.CRITICAL)
                 logger.addHandler(logging.NullHandler())
@@ -169,8 +169,8 @@ def test_whatever_a_library_does_to_logging_is_undone():
 def test_loggers_made_inside_print_nothing_outside_either():
     program = """
 import logging, sys
-from baselines.quarantine import Quarantine
-with Quarantine("library", 0):
+from baselines.isolated_library import IsolatedLibrary
+with IsolatedLibrary("library", 0):
     logger = logging.getLogger("made.inside")
     logger.addHandler(logging.StreamHandler(sys.stdout))
 logger.error("unheard")
@@ -181,24 +181,24 @@ logging.getLogger("caller's").error("heard")
 
 
 def test_loggers_made_inside_are_quiet_in_the_next_block_too(capsys):
-    quarantine, name = Quarantine("library", 0), logger_name()
-    with quarantine:
+    isolation, name = IsolatedLibrary("library", 0), logger_name()
+    with isolation:
         logging.getLogger(name).addHandler(logging.StreamHandler(sys.stderr))
-    with quarantine:
+    with isolation:
         logging.getLogger(name).error("again")
-    assert quarantine.last_message == "again"
+    assert isolation.last_message == "again"
     assert capsys.readouterr() == ("", "")
 
 
 def test_warnings_are_kept_and_not_shown_even_where_the_caller_makes_them_errors():
-    quarantine = Quarantine("library", 0)
+    isolation = IsolatedLibrary("library", 0)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("error")
         filters, show = warnings.filters[:], warnings.showwarning
-        with quarantine:
+        with isolation:
             for text in ("first", "second"):
                 warnings.warn(text, FutureWarning, stacklevel=1)
-            assert quarantine.last_message == "second"
+            assert isolation.last_message == "second"
             warnings.simplefilter("ignore")
         assert (warnings.filters, warnings.showwarning) == (filters, show)
         with pytest.raises(UserWarning, match="the caller's"):
@@ -207,14 +207,14 @@ def test_warnings_are_kept_and_not_shown_even_where_the_caller_makes_them_errors
 
 
 def test_the_last_message_is_the_last_record_or_warning():
-    quarantine = Quarantine("library", 0)
-    with quarantine:
+    isolation = IsolatedLibrary("library", 0)
+    with isolation:
         warnings.warn("warned", stacklevel=1)
         logging.error("logged")
-    assert quarantine.last_message == "logged"
-    with quarantine:
+    assert isolation.last_message == "logged"
+    with isolation:
         pass
-    assert quarantine.last_message == "logged"
+    assert isolation.last_message == "logged"
 
 
 def busy():
@@ -224,11 +224,11 @@ def busy():
 
 
 def test_a_library_that_hangs_is_broken_off_with_its_last_words_and_where_it_was():
-    quarantine = Quarantine("dawdler", 0, patience=0.2)
+    isolation = IsolatedLibrary("dawdler", 0, patience=0.2)
     before, handler = states(), signal.getsignal(signal.SIGALRM)
     filters, handlers = warnings.filters[:], logging.root.handlers[:]
     line = busy.__code__.co_firstlineno
-    with pytest.raises(NoProposal) as error, quarantine:
+    with pytest.raises(NoProposal) as error, isolation:
         warnings.warn("nearly there", stacklevel=1)
         busy()
     message = str(error.value)
@@ -245,13 +245,13 @@ def test_a_library_that_hangs_is_broken_off_with_its_last_words_and_where_it_was
 
 
 def test_a_library_that_hangs_in_silence_is_not_said_to_have_spoken():
-    with pytest.raises(NoProposal, match=r"in busy$"), Quarantine("dawdler", 0, patience=0.05):
+    with pytest.raises(NoProposal, match=r"in busy$"), IsolatedLibrary("dawdler", 0, patience=0.05):
         busy()
 
 
 def test_a_library_that_catches_every_exception_is_broken_off_all_the_same():
     caught = []
-    with pytest.raises(NoProposal), Quarantine("dawdler", 0, patience=0.1):
+    with pytest.raises(NoProposal), IsolatedLibrary("dawdler", 0, patience=0.1):
         try:
             busy()
         except Exception as error:
@@ -262,14 +262,14 @@ def test_a_library_that_catches_every_exception_is_broken_off_all_the_same():
 
 def test_a_library_that_catches_every_exception_and_answers_is_broken_off_at_the_end_of_the_block():
     before, filters, handler = states(), warnings.filters[:], signal.getsignal(signal.SIGALRM)
-    dawdler = Quarantine("dawdler", 0, patience=0.1)
+    dawdler = IsolatedLibrary("dawdler", 0, patience=0.1)
     with pytest.raises(NoProposal, match="dawdler did not answer"), dawdler, contextlib.suppress(NoProposal):
         busy()
     assert (states(), warnings.filters, signal.getsignal(signal.SIGALRM)) == (before, filters, handler)
 
 
 def test_an_error_of_a_library_that_was_broken_off_is_its_own():
-    with pytest.raises(KeyError, match="its own words"), Quarantine("dawdler", 0, patience=0.1):
+    with pytest.raises(KeyError, match="its own words"), IsolatedLibrary("dawdler", 0, patience=0.1):
         try:
             busy()
         except NoProposal as error:
@@ -277,7 +277,7 @@ def test_an_error_of_a_library_that_was_broken_off_is_its_own():
 
 
 def test_a_library_that_answers_in_time_is_left_alone_afterwards():
-    with Quarantine("library", 0, patience=0.05):
+    with IsolatedLibrary("library", 0, patience=0.05):
         pass
     time.sleep(0.1)
 
@@ -287,7 +287,7 @@ def test_the_callers_alarm_and_its_handler_are_put_back():
     handler = signal.signal(signal.SIGALRM, lambda *_: rung.append("caller's"))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1, 7.0)
-        with Quarantine("library", 0):
+        with IsolatedLibrary("library", 0):
             time.sleep(0.15)  # due meanwhile, and late
             assert rung == []
         deadline = time.monotonic() + 5
@@ -295,7 +295,7 @@ def test_the_callers_alarm_and_its_handler_are_put_back():
             time.sleep(0.01)
         assert rung == ["caller's"]
         assert 6.0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 7.0
-        with Quarantine("library", 0):
+        with IsolatedLibrary("library", 0):
             time.sleep(0.05)
         assert 5.0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 6.96
     finally:
@@ -308,17 +308,17 @@ def test_outside_the_main_thread_everything_but_the_guard_holds():
 
     def body():
         before = states()
-        result.append(inside(Quarantine("library", 5, patience=0.01), lambda: (time.sleep(0.05), draw())[1]))
+        result.append(inside(IsolatedLibrary("library", 5, patience=0.01), lambda: (time.sleep(0.05), draw())[1]))
         result.append(states() == before)
 
     thread = threading.Thread(target=body)
     thread.start()
     thread.join()
-    assert result == [inside(Quarantine("library", 5), draw), True]
+    assert result == [inside(IsolatedLibrary("library", 5), draw), True]
 
 
-def test_a_block_within_a_block_of_the_same_quarantine_changes_nothing():
-    nested, plain = Quarantine("library", 2, patience=60.0), Quarantine("library", 2)
+def test_a_block_within_a_block_of_the_same_isolation_changes_nothing():
+    nested, plain = IsolatedLibrary("library", 2, patience=60.0), IsolatedLibrary("library", 2)
     before, handler, handlers = states(), signal.getsignal(signal.SIGALRM), logging.root.handlers[:]
     with nested:
         draws = [draw()]
@@ -334,9 +334,9 @@ def test_a_block_within_a_block_of_the_same_quarantine_changes_nothing():
     assert signal.getsignal(signal.SIGALRM) == handler
 
 
-def test_blocks_of_different_quarantines_may_be_nested():
-    outer, inner = Quarantine("outer", 0), Quarantine("inner", 1)
-    expected = inside(Quarantine("outer", 0), lambda: [draw(), draw()])
+def test_blocks_of_different_isolations_may_be_nested():
+    outer, inner = IsolatedLibrary("outer", 0), IsolatedLibrary("inner", 1)
+    expected = inside(IsolatedLibrary("outer", 0), lambda: [draw(), draw()])
     before = states()
     with outer:
         draws = [draw()]
@@ -345,20 +345,20 @@ def test_blocks_of_different_quarantines_may_be_nested():
             of_inner = draw()
         draws.append(draw())
     assert draws == expected
-    assert of_inner == inside(Quarantine("inner", 1), draw)
+    assert of_inner == inside(IsolatedLibrary("inner", 1), draw)
     assert states() == before
     assert (outer.last_message, inner.last_message) == ("", "the inner one's")
 
 
 def test_the_guard_of_an_outer_block_holds_after_an_inner_one():
-    with pytest.raises(NoProposal, match="outer did not answer"), Quarantine("outer", 0, patience=0.2):
-        with Quarantine("inner", 0, patience=60.0):
+    with pytest.raises(NoProposal, match="outer did not answer"), IsolatedLibrary("outer", 0, patience=0.2):
+        with IsolatedLibrary("inner", 0, patience=60.0):
             pass
         busy()
 
 
 def test_the_guard_of_an_inner_block_does_not_use_up_that_of_the_outer_one():
-    with Quarantine("outer", 0, patience=60.0):
-        with pytest.raises(NoProposal, match="inner did not answer"), Quarantine("inner", 0, patience=0.1):
+    with IsolatedLibrary("outer", 0, patience=60.0):
+        with pytest.raises(NoProposal, match="inner did not answer"), IsolatedLibrary("inner", 0, patience=0.1):
             busy()
         assert 55.0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 59.95

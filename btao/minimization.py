@@ -47,12 +47,12 @@ def minimize(
     callback: Callable[[Trial], Any] | None = None,
     **options: Any,
 ) -> OptimizationResult:
-    """Minimise the heavy objective with the help of the light one.
+    """Minimize the heavy objective with the help of the light one.
 
     Parameters
     ----------
     objectives : {"light": callable, "heavy": callable}
-        Each takes a configuration (dict) and returns the value to be minimised. A value that is not
+        Each takes a configuration (dict) and returns the value to be minimized. A value that is not
         finite, or an exception, makes the trial a failed one; an exception is also warned of.
     space : Space
     n_heavy : int

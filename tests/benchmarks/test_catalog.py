@@ -2,14 +2,14 @@
 
 import pytest
 
-from benchmarks import catalogue
+from benchmarks import catalog
 from benchmarks.options import UsageError
 
 
-@pytest.mark.parametrize("group", catalogue.GROUPS)
+@pytest.mark.parametrize("group", catalog.GROUPS)
 def test_the_files_of_the_suite_are_sound(group):
-    for name in catalogue.choices(group):
-        assert catalogue.document(group, name)["_target_"]
+    for name in catalog.choices(group):
+        assert catalog.document(group, name)["_target_"]
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ def test_the_files_of_the_suite_are_sound(group):
     ],
 )
 def test_a_mistake_in_a_file_is_named(tmp_path, monkeypatch, text, message):
-    monkeypatch.setattr(catalogue, "CONF", tmp_path)
+    monkeypatch.setattr(catalog, "CONF", tmp_path)
     (tmp_path / "method").mkdir()
     (tmp_path / "method" / "mine.yaml").write_text(text)
     with pytest.raises(UsageError) as reason:
-        catalogue.document("method", "mine")
+        catalog.document("method", "mine")
     assert message in str(reason.value)
     assert "\n" not in str(reason.value)

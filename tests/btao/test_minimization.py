@@ -1,4 +1,4 @@
-"""btao.minimisation: the loop, failures, and a state file that survives a crash."""
+"""btao.minimization: the loop, failures, and a state file that survives a crash."""
 
 import json
 import math
@@ -62,7 +62,7 @@ def test_the_result_is_the_best_heavy_trial():
         assert trial.value == OBJECTIVES[trial.level](trial.config)
 
 
-def test_it_asks_what_the_optimiser_asks():
+def test_it_asks_what_the_optimizer_asks():
     result = minimize(OBJECTIVES, SPACE, n_heavy=4, seed=3, **OPTIONS)
     optimizer = BTAO(SPACE, seed=3, **OPTIONS)
     for trial in result.trials:

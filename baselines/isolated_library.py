@@ -23,15 +23,15 @@ class NoProposal(RuntimeError):
     """A library did not come back in time; the message holds what it said last and where it was."""
 
 
-class Quarantine:
+class IsolatedLibrary:
     """Runs code of a library apart from the rest of the process.
 
-    Inside `with quarantine:` the global generators of `random` and numpy are the library's own: they
+    Inside `with isolation:` the global generators of `random` and numpy are the library's own: they
     start from `seed` and go on where the last block left them. What it logs is kept, not printed;
     warnings are not shown; numpy treats floating-point errors as it does by default. Generators,
     log levels, handlers, filters and error treatment are the caller's again afterwards. In the main
     thread, a block that takes longer than `patience` seconds is broken off: a guard against a
-    library that hangs, which decides nothing else. A block within a block of the same quarantine
+    library that hangs, which decides nothing else. A block within a block of the same isolation
     changes nothing; blocks of different ones may be nested, and the guards of all of them hold.
 
     Parameters
@@ -71,7 +71,7 @@ class Quarantine:
         self._depth = 0
         self._inside = contextlib.ExitStack()
 
-    def __enter__(self) -> Quarantine:
+    def __enter__(self) -> IsolatedLibrary:
         if self._depth == 0:
             with contextlib.ExitStack() as stack:
                 stack.enter_context(self._generators())
@@ -166,7 +166,7 @@ class Quarantine:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
-            if due:  # the caller's own alarm, or an outer quarantine's: when it is due, or at once
+            if due:  # the caller's own alarm, or an outer isolation's: when it is due, or at once
                 signal.setitimer(signal.ITIMER_REAL, max(due - (time.monotonic() - started), 1e-6), interval)
         if given_up is not None:  # the library caught it and answered something else
             raise given_up

@@ -19,7 +19,7 @@ def check_count(name: str, value: object, least: int = 1, optional: bool = False
         raise ValueError(f"{name} must be {'null or ' * optional}an integer of at least {least}, got {value!r}")
 
 
-class Ledger:
+class PendingTrials:
     """The pending trials of a method."""
 
     def __init__(self) -> None:
