@@ -1,30 +1,23 @@
 """`python -m benchmarks.claims`: every claim of the paper, with our figure and a verdict.
 
-The claims are in claims.yaml, what they are judged by in `benchmarks.claim_checks`.
+The claims are in claims.yaml, what they are judged by in `benchmarks.analysis.checks`.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import inspect
-import itertools
-import math
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmarks import options
-from benchmarks.options import UsageError
+from benchmarks.common.errors import UsageError
+from benchmarks.config import options
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
-    from benchmarks.claim_checks import Figure
+from benchmarks.analysis.claims import CLAIMS, _figure, judge, markdown, read
 
 HELP = """\
 usage: python -m benchmarks.claims [out=FOLDER] [claims=FILE] [match=TEXT]
@@ -35,265 +28,11 @@ and a verdict, and writes them to claims.md and claims.csv. Each verdict is at 9
 options
   out=FOLDER    judge the runs recorded below this folder, and write there; otherwise the reference
                 results are, and the files are results/reference/claims.md and claims.csv
-  claims=FILE   other claims than those of the paper; benchmarks/claims.yaml shows how they are written
+  claims=FILE   other claims than those of the paper; benchmarks/analysis/claims.yaml shows how they are written
   match=TEXT    only claims that have this text in them; nothing is written, nor with BTAO_SCALE=smoke set
   -h, --help    this text
 """
-
-CLAIMS = Path(__file__).with_suffix(".yaml")
 OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
-OURS = "the paper counts heavy runs only"  # how the source of a claim begins that is a variation of the paper's
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
-SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
-COLUMNS = ("claim", "source", "verdict", "figure", "low", "high", "n", "data", "meaning", "reason", "code")
-KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below", "images")
-
-# How the data of a table is named that has the training images of the paper: those of a part have their number in it.
-WHOLE = re.compile(r"\(table \w+-[a-z0-9]+-paper\b")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim that can be judged.
-
-    Attributes
-    ----------
-    text : str
-    source : str
-        Where in the paper.
-    meaning : str
-        What is computed, and which figures count as the claim being true.
-    check : callable
-        Of `benchmarks.claim_checks`.
-    of : (str, str)
-        A key of `SOURCES`, and the name of the reference result or of the task.
-    parameters : mapping
-        Further arguments of the check.
-    above, below : float
-        The claim is true of figures between.
-    all_images : bool
-        Whether the figure depends on the number of training images, so that it must be of a recorded
-        table with all of them.
-    """
-
-    text: str
-    source: str
-    meaning: str
-    check: Callable[..., Figure]
-    of: tuple[str, str]
-    parameters: Mapping[str, Any]
-    above: float
-    below: float
-    all_images: bool = False
-
-    @property
-    def code(self) -> str:
-        """Where the figure is computed: file, line and function."""
-        line = inspect.getsourcelines(self.check)[1]
-        return f"benchmarks/{Path(inspect.getfile(self.check)).name}#L{line}"
-
-    def verdict(self, figure: Figure) -> str:
-        """Whether the whole interval is where the claim is true, none of it, or some."""
-        if math.isnan(figure.low) or math.isnan(figure.high):
-            return OPEN
-        # A bound that was not given is passed by nothing, not even by an infinite figure.
-        too_small = [end <= self.above and self.above > -math.inf for end in (figure.low, figure.high)]
-        too_large = [end >= self.below and self.below < math.inf for end in (figure.low, figure.high)]
-        if not any(too_small + too_large):
-            return HOLDS
-        return FAILS if all(too_small) or all(too_large) else OPEN
-
-
-def read(path: Path = CLAIMS) -> list[Claim]:
-    """The claims in a file.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read, or a claim lacks something or names what there is not.
-    """
-    import yaml
-
-    from benchmarks import claim_checks
-
-    try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise UsageError(f"claims={path}: {' '.join(str(error).split())}") from error
-    if not isinstance(entries, list) or not entries:
-        raise UsageError(f"claims={path}: give a list of claims, as benchmarks/claims.yaml does")
-    claims = []
-    for number, entry in enumerate(entries, start=1):
-        try:
-            claims.extend(_claim(each, claim_checks) for each in _each(entry))
-        except (KeyError, TypeError, ValueError) as error:
-            reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise UsageError(f"claims={path}: claim {number} {reason}") from error
-    return claims
-
-
-def _each(entry: Any) -> Iterator[dict[str, Any]]:
-    """The entry once for every combination of the values in its `for`, which are named in its texts."""
-    if not isinstance(entry, dict):
-        raise TypeError(f"must hold {', '.join(KEYS)}, got {entry!r}")
-    for key in entry:
-        if key not in KEYS:
-            raise ValueError(options.unknown("key", key, KEYS))
-    several = entry.get("for", {})
-    for values in itertools.product(*several.values()):
-        given = dict(zip(several, values, strict=True))
-        texts = {key: str(entry[key]).format(**given) for key in ("claim", "meaning")}
-        yield entry | texts | {"parameters": entry["parameters"] | given}
-
-
-def _claim(entry: dict[str, Any], checks: Any) -> Claim:
-    if not {"above", "below"} & set(entry):
-        raise ValueError("needs above or below, to say which figures would make it true")
-    known = [name for name, value in vars(checks).items() if _is_check(value, checks)]
-    if entry["check"] not in known:
-        raise ValueError(options.unknown("check", str(entry["check"]), known))
-    check = getattr(checks, entry["check"])
-    if not isinstance(entry["of"], dict) or len(entry["of"]) != 1 or not set(entry["of"]) <= set(SOURCES):
-        raise ValueError(f"must be of one of {', '.join(SOURCES)}, got {entry['of']!r}")
-    ((kind, name),) = entry["of"].items()
-    first = next(iter(inspect.signature(check).parameters))
-    if first != SOURCES[kind]:
-        raise ValueError(f"cannot be of {kind}: {entry['check']} takes a {first}")
-    inspect.signature(check).bind(None, **entry["parameters"])
-    bounds = [float(entry.get(key, default)) for key, default in (("above", -math.inf), ("below", math.inf))]
-    words = [entry[key] for key in ("claim", "source", "meaning")]
-    if entry.get("images", "all") != "all":
-        raise ValueError(f"images must be all, or be left out, got {entry['images']!r}")
-    return Claim(*words, check, (kind, name), entry["parameters"], *bounds, "images" in entry)
-
-
-def _is_check(value: Any, checks: Any) -> bool:
-    """A public function of the module whose first argument is what a claim can be of."""
-    if not inspect.isfunction(value) or value.__module__ != checks.__name__ or value.__name__.startswith("_"):
-        return False
-    return inspect.signature(value).return_annotation == "Figure"
-
-
-def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataFrame:
-    """Compute the figure of every claim.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-    records : callable
-        Gives the trials of a reference result by its name; FileNotFoundError where there are none. Called once a name.
-
-    Returns
-    -------
-    DataFrame
-        One row a claim: claim, source, verdict, figure, low, high (its interval), n (seeds, configurations or
-        points), data (the data set, where there is one), meaning, reason (why nothing can be told, where there is
-        no figure), code (file, line).
-    """
-    import pandas
-
-    from benchmarks.claim_checks import Undecided
-
-    subject = functools.cache(functools.partial(_subject, records))
-    rows = []
-    for claim in claims:
-        row = {"claim": claim.text, "source": claim.source, "verdict": OPEN}
-        row |= {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0, "data": "", "meaning": claim.meaning}
-        reason = ""
-        try:
-            of = subject(*claim.of)
-            row["data"] = _data(of, claim)
-            figure = claim.check(of, **claim.parameters)
-        except Undecided as error:
-            reason = str(error)
-        else:
-            row |= {"verdict": claim.verdict(figure)} | dataclasses.asdict(figure)
-            row["figure"] = row.pop("value")
-        rows.append(row | {"reason": reason, "code": claim.code})
-    return pandas.DataFrame(rows)[list(COLUMNS)]
-
-
-def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
-    """What a claim is of: trials, a recorded table or a task; Undecided where there is none."""
-    from benchmarks import table
-    from benchmarks.catalog import document, find_table
-    from benchmarks.claim_checks import Undecided
-    from benchmarks.spec import Spec
-
-    try:
-        if kind == "records":
-            return records(name)
-        if kind == "table":
-            return table.load(find_table(name, None, None))
-    except (FileNotFoundError, UsageError):
-        raise Undecided(f"no {'reference result' if kind == 'records' else 'recorded table'} {name}") from None
-    task = document("task", name)
-    return Spec(name, task["_target_"], task["parameters"]).build()
-
-
-def _data(of: Any, claim: Claim) -> str:
-    """The data set behind a figure; Undecided if it is one that the paper says nothing of.
-
-    That is a stand-in, or for a claim of all images what does not name a table of all.
-    """
-    import pandas
-
-    from benchmarks.claim_checks import Undecided
-    from benchmarks.data import is_stand_in
-    from benchmarks.table import Table
-
-    if isinstance(of, pandas.DataFrame):
-        names = of.loc[of["task"] == claim.parameters.get("task"), "data"].dropna().unique().tolist()
-    elif isinstance(of, Table):
-        n = of.rows["configuration"].nunique()
-        names = [f"{of.head.data.name} (table {of.name}, {n} configurations)"]
-    else:
-        names = []
-    for name in names:
-        if is_stand_in(name):
-            raise Undecided(f"recorded on stand-in data only: {name}")
-        if claim.all_images and not WHOLE.search(name):
-            raise Undecided(f"not of a table that has all training images of the paper: {name}")
-    return ", ".join(names)
-
-
-def markdown(table: DataFrame) -> str:
-    """The verdicts as a table in Markdown, each with a link to the code that computes it."""
-    head = ["claim", "source", "verdict", "ours [95% interval]", "n", "data", "what is computed"]
-    lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
-    for row in table.to_dict("records"):
-        link = f"[{row['code'].partition('/')[2].partition('#')[0]}](../../{row['code']})"
-        ours = row["reason"] or _figure(row)
-        cells = [
-            row["claim"],
-            row["source"],
-            f"**{row['verdict']}**",
-            ours,
-            str(row["n"]),
-            row["data"],
-            f"{row['meaning']} ({link})",
-        ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-
-    def counts(verdicts: Series) -> str:
-        said = "; ".join(f"{verdict}: {(verdicts == verdict).sum()}" for verdict in (HOLDS, FAILS, OPEN))
-        return f"{len(verdicts)} ({said})"
-
-    ours = table["source"].str.startswith(OURS)
-    note = (
-        "An interval that lies wholly where the claim is true says that it holds, one that lies wholly outside that "
-        "it does not. Each verdict is at 95% by itself, so of many a few are wrong. A speed-up of inf says that at "
-        "most half of the other method's runs get there, one of 0 that at most half of its own do. TPE draws its first "
-        "20 configurations at random by its authors' default: with 20 heavy runs it is a second random search."
-    )
-    numbers = f"Claims of the paper: {counts(table['verdict'][~ours])}."
-    if ours.any():
-        numbers += f" The same with light runs counted, which the paper does not do: {counts(table['verdict'][ours])}."
-    return "\n".join(["# The paper's claims", "", numbers, "", note, "", *lines, ""])
-
-
-def _figure(row: Mapping[str, Any]) -> str:
-    return f"{row['figure']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"
 
 
 @options.command(lambda: HELP)
@@ -333,7 +72,7 @@ def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
 
 
 def _print(table: DataFrame) -> None:
-    from benchmarks.summary import print_table
+    from benchmarks.console.summary import print_table
 
     rows = [
         [row["claim"], row["verdict"], row["reason"] or _figure(row), str(row["n"]), row["code"]]

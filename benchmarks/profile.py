@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks import options
-from benchmarks.arithmetic import portably
-from benchmarks.command_line import Request, own_options, read
-from benchmarks.options import UsageError
+from benchmarks.common.environment import portably
+from benchmarks.common.errors import UsageError
+from benchmarks.config import options
+from benchmarks.config.request import Request, own_options, read
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from benchmarks.experiment import Experiment
     from benchmarks.objectives.protocol import Objective
-    from benchmarks.replay import Replay
+    from benchmarks.running.experiment import Experiment
+    from benchmarks.tables.replay import Replay
 
     # Points (m, dim) of the unit cube, and the true heavy responses there, (m,).
     Design = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
-    """Where to write, the size of the test design, and the words for `benchmarks.command_line.read`."""
+    """Where to write, the size of the test design, and the words for `benchmarks.config.request.read`."""
     own, rest = own_options(arguments, {"out": "profile.parquet", "points": "512"}, RUN_ONLY, "a profile")
     out = Path(own["out"]).expanduser()
     if out.suffix not in (".parquet", ".csv"):
@@ -163,7 +163,7 @@ def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
     UsageError
         If fewer than two configurations can be held out.
     """
-    from benchmarks import table as tables
+    from benchmarks.tables import table as tables
 
     table = tables.load(path)
     last = table.rows.drop_duplicates("configuration", keep="last")
@@ -185,7 +185,7 @@ def _request(words: Sequence[str], *more: str) -> Request:
 
 def _plan(words: Sequence[str], model: str, folder: Path, table: Path | None) -> Sequence[Experiment]:
     """The runs, seed by seed, that are a model's own; with a table they replay this one."""
-    from benchmarks.plan import plan
+    from benchmarks.running.plan import plan
 
     method, unbounded = OWN[model]
     changes = [f"methods.{method}.{name}=[-inf,inf]" for name in unbounded]
@@ -195,7 +195,7 @@ def _plan(words: Sequence[str], model: str, folder: Path, table: Path | None) ->
 def _run(experiment: Experiment, folder: Path) -> DataFrame:
     """The trials of a run."""
     from benchmarks import records
-    from benchmarks.experiment import run_experiment
+    from benchmarks.running.experiment import run_experiment
 
     run_experiment(experiment, folder, command="python -m benchmarks.profile")
     return records.load(experiment.folder(folder))
@@ -203,7 +203,7 @@ def _run(experiment: Experiment, folder: Path) -> DataFrame:
 
 def _formula_design(objective: Objective, n: int) -> Design:
     """Of a task whose heavy responses are known by formula; UsageError if they are not."""
-    from benchmarks.design import configurations
+    from benchmarks.tables.design import configurations
 
     design = configurations(objective.space, n, TEST_SEED)
     truth = [objective.truth(config) for config in design]
@@ -219,7 +219,7 @@ def _recorded_design(replay: Replay, held_out: Sequence[int]) -> Design:
 
 
 def _accuracy(objective: Objective, trials: DataFrame, model: str, test: Design) -> DataFrame:
-    from benchmarks.prediction import accuracy
+    from benchmarks.analysis.prediction import accuracy
 
     bounds = {"delta_bounds": tuple(objective.delta_bounds), "rho_bounds": tuple(objective.rho_bounds)}
     return accuracy(trials, objective.space, model, *test, **bounds)

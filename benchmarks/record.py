@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from baselines.interpreter import run_module
-from benchmarks import options
-from benchmarks.catalog import ROOT, TABLES
-from benchmarks.command_line import Request, own_options, read
-from benchmarks.options import UsageError
-from benchmarks.part_log import DEFAULT_N
-from benchmarks.recording import Gathered, Recording, numbers_of, plan
+from benchmarks.common.errors import UsageError
+from benchmarks.config import options
+from benchmarks.config.registry import ROOT, TABLES
+from benchmarks.config.request import Request, own_options, read
+from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
+from benchmarks.tables.design_log import DEFAULT_N
 
 if TYPE_CHECKING:
-    from benchmarks.engine import Failure
+    from benchmarks.running.progress import Failure
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
@@ -94,7 +94,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
 
 def _command(arguments: Sequence[str], recording: Recording) -> str:
     """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
-    from benchmarks.data import found_by
+    from benchmarks.data.datasets import found_by
 
     found = found_by(recording.objective.data.name, recording.request.data_dir)
     return shlex.join(["python", "-m", "benchmarks.record", *options.with_values(arguments, found)])

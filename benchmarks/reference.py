@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import ablation, options
-from benchmarks.arithmetic import portably
-from benchmarks.catalog import ROOT, TABLES
+from benchmarks.analysis import ablation
+from benchmarks.common.environment import portably
+from benchmarks.config import options
+from benchmarks.config.registry import ROOT, TABLES
 
 if TYPE_CHECKING:
     import pandas
@@ -132,7 +133,9 @@ def _is_small(name: str) -> bool:
 
 
 def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
-    from benchmarks import ablation_plots, plots, profile_plots
+    from benchmarks.figures import ablation as ablation_plots
+    from benchmarks.figures import curves as plots
+    from benchmarks.figures import prediction as profile_plots
 
     if name == "profile":
         profile_plots.accuracy_figure(frame, path=path)

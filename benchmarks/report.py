@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import options
-from benchmarks.options import UsageError
-from benchmarks.records import CorruptRecord
+from benchmarks.common.errors import UsageError
+from benchmarks.config import options
+from benchmarks.records.trials import CorruptRecord
 from benchmarks.status import out_of
 
 if TYPE_CHECKING:
-    from benchmarks.page import Page
-    from benchmarks.recorded import Setting
+    from benchmarks.reporting.page import Page
+    from benchmarks.reporting.settings import Setting
 
 HELP = """\
 usage: python -m benchmarks.report [out=results/runs]
@@ -68,8 +68,9 @@ def write(out: Path) -> tuple[Path, Path]:
         As `recorded.read`; a ValueError also as `incumbents.incumbents`, for records that contradict
         themselves; an OSError also if a file cannot be written.
     """
-    from benchmarks import page_html, page_markdown
-    from benchmarks.recorded import checksums, read
+    from benchmarks.reporting import html as page_html
+    from benchmarks.reporting import markdown as page_markdown
+    from benchmarks.reporting.settings import checksums, read
 
     settings = read(out)
     page = draw_up(settings, out)
@@ -86,12 +87,12 @@ def write(out: Path) -> tuple[Path, Path]:
 
 def draw_up(settings: Sequence[Setting], out: Path) -> Page:
     """The page of some settings; its figures are drawn below `out`."""
-    from benchmarks.page import Code, Page, Paragraph
-    from benchmarks.report_coverage import compared, failures, missing
-    from benchmarks.report_notices import notices
-    from benchmarks.report_provenance import provenance
-    from benchmarks.report_ranking import ranking
-    from benchmarks.report_results import results
+    from benchmarks.reporting.coverage import compared, failures, missing
+    from benchmarks.reporting.notices import notices
+    from benchmarks.reporting.page import Code, Page, Paragraph
+    from benchmarks.reporting.provenance import provenance
+    from benchmarks.reporting.ranking import ranking
+    from benchmarks.reporting.results import results
 
     done = sum(len(setting.done) for setting in settings)
     cells = sum(len(setting.grid.methods) * len(setting.grid.seeds) for setting in settings)

@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
-import importlib
 import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from baselines.interpreter import run_module
+from benchmarks.common.errors import UsageError
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
-from benchmarks import options
-from benchmarks.garbage import no_search
-from benchmarks.help import help_text
-from benchmarks.options import UsageError
+from benchmarks.config import options
+from benchmarks.config.help import help_text
 
 if TYPE_CHECKING:
-    from benchmarks.engine import Failure
-    from benchmarks.plan import Plan
+    from benchmarks.running.plan import Plan
+    from benchmarks.running.progress import Failure
 
 
 @options.command(help_text)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     try:
-        with no_search():
-            plans = _plans(arguments)
-            command = _command(arguments, plans)
+        plans = _plans(arguments)
+        command = _command(arguments, plans)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -48,14 +44,13 @@ def main(arguments: list[str]) -> int:
             prefix = f"({number}/{len(plans)}) " if len(plans) > 1 else ""
             failed = _run(each, command, prefix)
             failures += failed
-            with no_search():
-                faults += not _report(each, failed, prefix)
+            faults += not _report(each, failed, prefix)
     except UsageError as error:  # of the cluster
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return _stopped(arguments)
-    from benchmarks.summary import print_failures, print_outputs
+    from benchmarks.console.summary import print_failures, print_outputs
 
     folders = [experiment.folder(each.request.out) for each in plans for experiment in each.experiments]
     print_outputs(dict.fromkeys(folders))
@@ -74,7 +69,7 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
     live = [plan for plan in plans if plan.data is not None]
     found = {}
     if live and not any(request.table for request in requests):
-        from benchmarks.data import found_by
+        from benchmarks.data.datasets import found_by
 
         found = found_by(live[0].data.name, requests[0].data_dir)
         if len(live) < len(plans) or len({(plan.data.name, plan.request.data) for plan in live}) > 1:
@@ -93,19 +88,19 @@ def _stopped(arguments: list[str]) -> int:
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:
     """What is to be run, all of it checked."""
-    from benchmarks.command_line import read
+    from benchmarks.config.request import read
 
     requests = read(arguments)  # first, as it needs no numpy: a mistake shows at once
-    from benchmarks.plan import plan
+    from benchmarks.running.plan import plan
 
     return [plan(request) for request in requests]
 
 
 def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     """Run what is not done yet, showing how it goes."""
-    from benchmarks import engine
-    from benchmarks.display import open_display
-    from benchmarks.source_code import changed
+    from benchmarks.console.display import open_display
+    from benchmarks.records.source_code import changed
+    from benchmarks.running import local as engine
 
     request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
     if request.data != "auto" and not request.task.get("needs_data"):
@@ -115,9 +110,9 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
     for line in (*plan.cautions, *changed((experiments[index] for index in plan.done), request.out)):
         print(f"note: {line}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
-        jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs, meanwhile=_import_for_report)
+        jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs)
         if request.engine == "dask" and len(plan.done) < len(experiments):
-            from benchmarks.dask_engine import connect
+            from benchmarks.running.dask import connect
 
             cluster = stack.enter_context(connect(request.address, request.jobs, request.out))
             jobs, run_all = cluster.jobs, cluster.run_all
@@ -125,20 +120,13 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
         return run_all(experiments, request.out, command=command, observer=display, skip=plan.done)
 
 
-def _import_for_report() -> None:
-    """Import what `_report` takes longest to import; what is missing it says itself."""
-    for name in ("pandas", "benchmarks.plots", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"):
-        with contextlib.suppress(Exception):
-            importlib.import_module(name)
-
-
 def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
     """Print the table and draw the figure of the runs that finished.
 
     False where the records do not allow it, or a run has no result as all its heavy trials failed.
     """
-    from benchmarks.plots import figure_run
-    from benchmarks.summary import ended_early, figure_path, fruitless, print_table, table, trials
+    from benchmarks.console.summary import ended_early, figure_path, fruitless, print_table, table, trials
+    from benchmarks.figures.curves import figure_run
 
     out = plan.request.out
     failed = [failure.experiment for failure in failures]
@@ -161,6 +149,4 @@ def _report(plan: Plan, failures: Sequence[Failure], prefix: str) -> bool:
 
 
 if __name__ == "__main__":
-    status = main()
-    gc.freeze()  # else Python searches all that matplotlib and pandas hold for garbage as it ends: 0.4 s
-    sys.exit(status)
+    sys.exit(main())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.objectives.network_task import CLASSES, NetworkTask
 from benchmarks.objectives.networks import NetworkTraining, glorot_uniform
 from benchmarks.objectives.protocol import configuration_seed
-from benchmarks.tensorflow_session import tensorflow
+from benchmarks.objectives.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
 from btao.training import Level
 
@@ -79,7 +79,7 @@ class CNN(NetworkTask):
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.split`.
+        Numbers of images; see `benchmarks.data.datasets.split`.
     light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
         The two levels, see `btao.training.Level`; an iteration is an epoch.
     kernel_sizes : pair of int
@@ -95,7 +95,7 @@ class CNN(NetworkTask):
     delta_bounds, rho_bounds : pair of float
         Bounds of the truncated additive model (METHOD item 18).
     data, data_dir : str
-        See `benchmarks.data.load`.
+        See `benchmarks.data.datasets.load`.
 
     Raises
     ------

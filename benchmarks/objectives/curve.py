@@ -11,8 +11,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from benchmarks.objectives.protocol import Curve, DataSource, Evaluation
-from benchmarks.reason import reason
+from benchmarks.common.errors import describe_error
+from benchmarks.data.source import DataSource
+from benchmarks.objectives.protocol import Curve, Evaluation
 from btao import Space
 from btao.training import Level
 
@@ -151,7 +152,7 @@ class CurveTask(ABC):
                 if math.isnan(result.validation_error):
                     failure = f"training diverged in iteration {len(errors)}"
         except Exception as error:  # out of memory, say: what was trained until then is known, and charged
-            failure = reason(error)
+            failure = describe_error(error)
         if failure is None and past.checkpoints is not None and level.iterations < self.heavy.iterations:
             past.checkpoints.save(config, len(errors), training.state)
         curve = Curve(*map(tuple, zip(*new, strict=True))) if new else Curve()

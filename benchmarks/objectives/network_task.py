@@ -6,10 +6,10 @@ import functools
 import math
 from typing import ClassVar
 
-from benchmarks import data as datasets
+from benchmarks.data import datasets
+from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask
 from benchmarks.objectives.networks import DeviceImages
-from benchmarks.objectives.protocol import DataSource
 from btao.training import Level
 
 ACTIVATIONS = ("relu", "tanh", "elu", "softplus")

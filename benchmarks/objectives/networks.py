@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Split
+from benchmarks.data.datasets import Split
 from benchmarks.objectives.curve import Iteration, State
-from benchmarks.tensorflow_session import tensorflow
+from benchmarks.objectives.tensorflow_session import tensorflow
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from benchmarks.data.source import DataSource
 from btao import Space
 from btao.training import Level
 
@@ -56,16 +57,6 @@ class Evaluation:
     def answered(self, configuration: int, distance: float) -> Evaluation:
         """This evaluation, with its `answer`."""
         return dataclasses.replace(self, answer={"configuration": configuration, "distance": distance})
-
-
-@dataclass(frozen=True)
-class DataSource:
-    """The data set that was really used: its name, the SHA-256 of its content, and image counts."""
-
-    name: str
-    sha256: str
-    n_train: int
-    n_validation: int
 
 
 class Objective(Protocol):

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import data as datasets
+from benchmarks.data import datasets
+from benchmarks.data.source import DataSource
 from benchmarks.objectives import one_against_one
-from benchmarks.objectives.protocol import DataSource, Evaluation
+from benchmarks.objectives.protocol import Evaluation
 from btao import Real, Space
 from btao.training import Level
 
@@ -21,13 +22,13 @@ class SVM:
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.split`.
+        Numbers of images; see `benchmarks.data.datasets.split`.
     light_iterations, heavy_iterations : int
         Limits on the solver's iterations, for each of the 45 one-against-one classifiers.
     delta_bounds, rho_bounds : pair of float
         Bounds of the truncated additive model (METHOD item 18).
     data, data_dir : str
-        See `benchmarks.data.load`.
+        See `benchmarks.data.datasets.load`.
 
     Raises
     ------

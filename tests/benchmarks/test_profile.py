@@ -7,21 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import profile, profile_plots
-from benchmarks import table as tables
-from benchmarks.catalog import TABLES
-from benchmarks.command_line import read
-from benchmarks.design import configurations
-from benchmarks.experiment import run_experiment
+from benchmarks import profile
+from benchmarks.analysis.prediction import accuracy_scores, fits
+from benchmarks.common.errors import UsageError
+from benchmarks.config.registry import TABLES
+from benchmarks.config.request import read
+from benchmarks.figures import prediction as profile_plots
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.fcn import FCN
 from benchmarks.objectives.toy import Toy
-from benchmarks.options import UsageError
-from benchmarks.plan import plan
-from benchmarks.prediction import accuracy_scores, fits
 from benchmarks.profile import TEST_SEED, main
-from benchmarks.records import load
-from benchmarks.replay import Replay
+from benchmarks.records.frames import load
+from benchmarks.running.experiment import run_experiment
+from benchmarks.running.plan import plan
+from benchmarks.tables import table as tables
+from benchmarks.tables.design import configurations
+from benchmarks.tables.replay import Replay
 
 COLUMNS = ["task", "data", "model", "runs", "seed", "heavy_runs", "n", "rmse", "coverage", "width", "log_score"]
 SMALL = ["task=toy", "budget.heavy=4", "points=16"]

@@ -17,20 +17,20 @@ import pytest
 
 from baselines.protocol import Trial
 from benchmarks import record
-from benchmarks import table as tables
-from benchmarks.budget import Budget
-from benchmarks.command_line import read
-from benchmarks.continuation import Continuation
-from benchmarks.design import configurations
-from benchmarks.experiment import Experiment, run_experiment
-from benchmarks.objectives.protocol import DataSource
+from benchmarks.config.request import read
+from benchmarks.config.spec import Spec
+from benchmarks.data.source import DataSource
 from benchmarks.objectives.svm import SVM
-from benchmarks.part_log import PartLog
-from benchmarks.recording import plan, table_name
-from benchmarks.records import CorruptRecord, TrialLog, rows_of
-from benchmarks.replay import Replay, ReplayedTraining
+from benchmarks.records.trials import CorruptRecord, TrialLog, rows_of
 from benchmarks.run import main as run
-from benchmarks.spec import Spec
+from benchmarks.running.budget import Budget
+from benchmarks.running.continuation import Continuation
+from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.recording import plan, table_name
+from benchmarks.tables import table as tables
+from benchmarks.tables.design import configurations
+from benchmarks.tables.design_log import PartLog
+from benchmarks.tables.replay import Replay, ReplayedTraining
 from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
@@ -98,9 +98,9 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
     """A run of the design itself, at two budgets, of which the second continues the first."""
     path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
     head = tables.load(path).head
-    search = Spec("design", "benchmarks.design.DesignSearch", {"start": 0, "stop": 8, "budgets": (2, 6)})
+    search = Spec("design", "benchmarks.tables.design.DesignSearch", {"start": 0, "stop": 8, "budgets": (2, 6)})
     live = Spec(head.task, head.target, head.parameters)
-    replayed = Spec(head.task, "benchmarks.replay.Replay", {"table": str(path)})
+    replayed = Spec(head.task, "benchmarks.tables.replay.Replay", {"table": str(path)})
     runs = []
     for name, task in (("live", live), ("replayed", replayed)):
         experiment = Experiment(task, search, head.seed, Budget(heavy=8), data=task.build().data)
@@ -118,8 +118,8 @@ def planned(*arguments):
 
 
 def record_row(trial, evaluation):
-    from benchmarks.continuation import record_of
-    from benchmarks.records import Row
+    from benchmarks.records.trials import Row
+    from benchmarks.running.continuation import record_of
 
     head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)
     curve = None if evaluation.curve is None else record_of(evaluation.curve, 0)
@@ -191,7 +191,7 @@ def test_the_clock_of_a_configuration_does_not_tell_where_its_training_was_inter
 ):
     """A start remembers no light machine of an earlier one; in the last cases the log lost its end, too."""
     clock = Clock()
-    monkeypatch.setattr("benchmarks.experiment.time", clock)
+    monkeypatch.setattr("benchmarks.running.experiment.time", clock)
     monkeypatch.setattr(SVM, "_train", lambda *arguments: clock.train(*arguments))
     recording = planned(*SUPPORT_VECTORS, f"out={tmp_path}", "n=8")
     (part,) = recording.parts

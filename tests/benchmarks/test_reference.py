@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
-from benchmarks import ablation, reference
-from benchmarks.command_line import read
+from benchmarks import reference
+from benchmarks.analysis import ablation
+from benchmarks.config.request import read
 
 
 def test_an_unknown_table_is_named_with_those_there_are():

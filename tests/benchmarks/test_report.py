@@ -15,16 +15,21 @@ import pandas as pd
 import pytest
 
 from baselines.gp_bo import GPBO
-from benchmarks import comparison_plots, plots, records, report, report_coverage, report_targets, targets
-from benchmarks.budget import Budget
-from benchmarks.experiment import Experiment, ExperimentFailed, run_experiment
-from benchmarks.incumbents import incumbents
+from benchmarks import records, report
+from benchmarks.analysis import targets
+from benchmarks.analysis.incumbents import incumbents
+from benchmarks.config.spec import Spec
+from benchmarks.figures import comparison as comparison_plots
+from benchmarks.figures import curves as plots
 from benchmarks.objectives.currin import Currin
-from benchmarks.page import Figure, Table
-from benchmarks.recorded import read
-from benchmarks.report_notices import notices
-from benchmarks.report_ranking import variants
-from benchmarks.spec import Spec
+from benchmarks.reporting import coverage as report_coverage
+from benchmarks.reporting import targets as report_targets
+from benchmarks.reporting.notices import notices
+from benchmarks.reporting.page import Figure, Table
+from benchmarks.reporting.ranking import variants
+from benchmarks.reporting.settings import read
+from benchmarks.running.budget import Budget
+from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
 from page_reader import Reader, from_markdown
 
 TASKS = {

@@ -7,10 +7,11 @@ import pandas
 import pytest
 
 from benchmarks import record, retime, run
-from benchmarks import table as tables
-from benchmarks.catalog import TABLES
-from benchmarks.objectives.protocol import DataSource
-from benchmarks.replay import Replay
+from benchmarks.config.registry import TABLES
+from benchmarks.data.source import DataSource
+from benchmarks.tables import table as tables
+from benchmarks.tables.replay import Replay
+from benchmarks.tables.timing import retimed
 from btao.training import Level
 
 ERRORS = [[0.8, 0.5, 0.4, 0.3], [0.9, 0.7, math.nan], [0.6, 0.6, 0.5, 0.4]]
@@ -40,7 +41,7 @@ CLOCK = table("clock", [curve[:2] for curve in ERRORS], [[2, 4], [5, 5], [7, 8]]
 
 
 def test_every_iteration_gets_the_mean_seconds_of_those_of_the_clock():
-    timed = retime.retimed(MIXED, CLOCK)
+    timed = retimed(MIXED, CLOCK)
     assert timed.rows["processor_seconds"].tolist() == [3, 6, 9, 12, 5, 10, 15, 7.5, 15, 22.5, 30]
     assert timed.rows["seconds"].tolist() == [9, 18, 27, 36, 15, 30, 45, 22.5, 45, 67.5, 90]
     same = [column for column in MIXED.rows if column not in ("seconds", "processor_seconds")]
@@ -53,13 +54,13 @@ def test_every_iteration_gets_the_mean_seconds_of_those_of_the_clock():
 
 def test_a_training_that_diverged_while_it_was_timed_has_the_seconds_up_to_there():
     clock = table("clock", [[0.8, 0.5], [math.nan], [0.6, 0.6]], [[2, 4], [5], [7, 8]], (FAST,))
-    assert retime.retimed(MIXED, clock).rows["processor_seconds"].tolist()[4:7] == [5, 10, 15]
+    assert retimed(MIXED, clock).rows["processor_seconds"].tolist()[4:7] == [5, 10, 15]
 
 
 def test_a_clock_that_was_timed_itself_is_named_by_what_timed_it():
-    twice = retime.retimed(MIXED, retime.retimed(CLOCK, CLOCK))
+    twice = retimed(MIXED, retimed(CLOCK, CLOCK))
     assert twice.head.timed_by == (FAST,)
-    pandas.testing.assert_frame_equal(twice.rows, retime.retimed(MIXED, CLOCK).rows)
+    pandas.testing.assert_frame_equal(twice.rows, retimed(MIXED, CLOCK).rows)
 
 
 def test_the_seconds_of_a_gpu_are_those_of_the_wall():
@@ -96,18 +97,18 @@ def changed(clock, **head):
 )
 def test_a_clock_that_does_not_fit_is_refused(clock, message):
     with pytest.raises(ValueError, match=message):
-        retime.retimed(MIXED, clock)
+        retimed(MIXED, clock)
 
 
 def test_what_decides_only_how_a_curve_is_read_may_differ():
     reading = {"rho_bounds": [0.0, 2.0], "heavy_patience": 9, "resume_training": False}
     other = changed(CLOCK, parameters=CLOCK.head.parameters | reading)
-    assert retime.retimed(MIXED, other).rows.equals(retime.retimed(MIXED, CLOCK).rows)
+    assert retimed(MIXED, other).rows.equals(retimed(MIXED, CLOCK).rows)
 
 
 def test_a_table_of_certain_numbers_of_iterations_cannot_be_timed_and_is_said_so():
     with pytest.raises(ValueError, match="table: t holds certain numbers of iterations"):
-        retime.retimed(changed(MIXED, every_iteration=False), CLOCK)
+        retimed(changed(MIXED, every_iteration=False), CLOCK)
     assert changed(MIXED, every_iteration=False).cautions == [
         "the seconds of table t are from 2 unlike machines and may not compare; to have those of one, record it on "
         "one, in another out="

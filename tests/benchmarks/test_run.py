@@ -13,11 +13,11 @@ import pytest
 
 from baselines.interpreter import interpreter
 from baselines.protocol import Capabilities
-from benchmarks.command_line import read
-from benchmarks.objectives.protocol import DataSource
-from benchmarks.plan import plan
-from benchmarks.records import TrialLog
+from benchmarks.config.request import read
+from benchmarks.data.source import DataSource
+from benchmarks.records.trials import TrialLog
 from benchmarks.run import _command, main
+from benchmarks.running.plan import plan
 from support import tables
 
 CURRIN = ["task=currin", "method=random_search", "display=plain"]

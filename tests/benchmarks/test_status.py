@@ -16,10 +16,12 @@ import pandas
 import pytest
 
 from benchmarks import run as run_command
-from benchmarks.catalog import TABLES
-from benchmarks.command_line import read
-from benchmarks.records import Row, TrialLog, held, write_run
-from benchmarks.status import grids, main, methods_of, seeds_of
+from benchmarks.config.registry import TABLES
+from benchmarks.config.request import read
+from benchmarks.records.grid import grids, methods_of, seeds_of
+from benchmarks.records.run_folder import held, write_run
+from benchmarks.records.trials import Row, TrialLog
+from benchmarks.status import main
 
 TO_FINISH = f"to finish (python: {sys.executable}):"
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)

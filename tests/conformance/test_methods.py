@@ -27,13 +27,14 @@ from baselines.protocol import (
     Trial,
     check_compatible,
 )
-from benchmarks.budget import Budget, BudgetedMethod, BudgetSpent
-from benchmarks.experiment import Experiment, run_experiment
-from benchmarks.incumbents import incumbents
+from benchmarks.analysis.incumbents import incumbents
+from benchmarks.config.spec import Spec
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.protocol import Evaluation
-from benchmarks.records import Row, TrialLog, load
-from benchmarks.spec import Spec
+from benchmarks.records.frames import load
+from benchmarks.records.trials import Row, TrialLog
+from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.running.experiment import Experiment, run_experiment
 from btao import Categorical, Integer, Real, Space
 
 METHODS = {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks.data import DataNotFound
+from benchmarks.data.datasets import DataNotFound
 from benchmarks.objectives.protocol import Evaluation
 from btao import Space
 from btao.training import Level

@@ -200,5 +200,5 @@ def test_a_worker_without_the_suite_is_refused_before_any_work(cluster, tmp_path
     status, _, err = finish(cluster.run(*CURRIN, "out=out"))
     assert status == 2
     assert "error: engine=dask: Dask worker tcp://" in err
-    assert "cannot load the suite: " in err and "No module named 'benchmarks.dask_task'" in err
+    assert "cannot load the suite: " in err and "No module named 'benchmarks.running.dask_task'" in err
     assert list((tmp_path / "out").iterdir()) == []

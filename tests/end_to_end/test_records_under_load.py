@@ -17,11 +17,11 @@ from pathlib import Path
 import pandas
 import pytest
 
-from benchmarks.budget import Budget
-from benchmarks.catalog import document
-from benchmarks.experiment import Experiment, run_experiment
-from benchmarks.records import load
-from benchmarks.spec import Spec
+from benchmarks.config.registry import document
+from benchmarks.config.spec import Spec
+from benchmarks.records.frames import load
+from benchmarks.running.budget import Budget
+from benchmarks.running.experiment import Experiment, run_experiment
 from support import tables
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,299 @@
+"""What each choice in BTAO is worth: one option at a time is changed around its defaults.
+
+Definitions
+-----------
+variant
+    BTAO with one option changed; its label names the option and the value, as `light_per_heavy=4`.
+    Two bounds that make one model count as one option.
+cost
+    Heavy runs, or heavy equivalents: iterations of all runs, light ones too, divided by those of a heavy run.
+    Options that buy information with light runs have to be judged by the second.
+effect
+    Variant against default on the same task and seed, at the same cost: the difference of their regrets,
+    and the difference of the decimal logarithms of their regrets, in decades. Negative: the variant is better.
+    A regret below `REGRET_FLOOR` counts as that in the logarithm. Where the truth is known, decades are
+    the measure. On measured errors it is the difference, which is that of the errors too: there the
+    best of few recorded configurations has a regret of exactly 0, and decades would tell how often it was hit.
+tie
+    A seed on which both are equal. Where all seeds are ties nothing can be told: there is no interval.
+pairing
+    `candidates`, `square_root_beta` and the bounds leave the start as it is, so pairs share it trial by
+    trial. `light_per_heavy`, `n_init` and `start` change the start itself: there a pair shares no more than
+    its seed, and its interval is as wide as that of independent samples.
+start
+    The default one is a nested Latin hypercube, of 50 the best spread. With `start=random` the heavy runs
+    are among the light ones as well; what it lacks are the strata and the spread, and which of
+    them an effect comes from cannot be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.intervals import interval
+from benchmarks.analysis.scores import REGRET_FLOOR, scores
+from benchmarks.config.options import text
+from benchmarks.config.registry import document
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+METHOD = "btao"
+# Each option with the values it takes; the default is among those of the first.
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "light_per_heavy": (1, 2, 3, 4, 5, 6, 7, 8),
+    "n_init": (2, 3, 8),
+    "start": ("random",),
+    "candidates": ("light",),
+    "square_root_beta": (True,),
+}
+# The bounds of the model, which are changed together. Where a task has none, those of validation errors are set.
+BOUNDS = {
+    "truncated": {"delta_bounds": [-1.0, 0.0], "rho_bounds": [0.0, 1.0]},
+    "untruncated": {"delta_bounds": ["-inf", "inf"], "rho_bounds": ["-inf", "inf"]},
+}
+DEFAULT = "default"
+EQUAL_COSTS = ("heavy_runs", "heavy_equivalents")  # of which variants have spent the same when they are compared
+
+
+@dataclass(frozen=True)
+class Study:
+    """Tasks on which all options are changed.
+
+    Attributes
+    ----------
+    words : tuple of str
+        Of the command line: the tasks, where their values come from, the budget.
+    bounds : str
+        The bounds in `BOUNDS` that the tasks do not have by themselves.
+    """
+
+    words: tuple[str, ...]
+    bounds: str
+
+
+STUDIES = (
+    Study(("task=currin,park", "budget.heavy=12"), "truncated"),
+    Study(("task=svm,fcn,cnn", "source=table", "budget.heavy=12"), "untruncated"),
+)
+
+
+def commands(studies: Sequence[Study] = STUDIES, options: Mapping[str, Sequence[Any]] = OPTIONS) -> list[list[str]]:
+    """The arguments of `python -m benchmarks.run`, less seeds and out: a sweep for every option of every study."""
+    return [[*study.words, f"method={METHOD}", *words] for study in studies for words in _sweeps(study, options)]
+
+
+def _sweeps(study: Study, options: Mapping[str, Sequence[Any]]) -> Iterator[list[str]]:
+    for option, values in options.items():
+        yield ["-m", f"methods.{METHOD}.{option}={','.join(map(text, values))}"]
+    yield ["-m", *(f"methods.{METHOD}.{option}={text(pair)}" for option, pair in BOUNDS[study.bounds].items())]
+
+
+def label(parameters: Mapping[str, Any]) -> str:
+    """The label of a variant.
+
+    Parameters
+    ----------
+    parameters : mapping
+        The resolved ones of the method, as its run.json and the column `parameters` of `records.load` hold them.
+    """
+    changed = {
+        name: value for name, value in document("method", METHOD).items() if parameters.get(name, value) != value
+    }
+    changed = {name: parameters[name] for name in changed}
+    for name, bounds in BOUNDS.items():
+        if changed == bounds:
+            return name
+    return ", ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in changed.items()) or DEFAULT
+
+
+def labels(trials: DataFrame) -> Series:
+    """The label of every trial, by its column `parameters`.
+
+    Raises
+    ------
+    ValueError
+        If a trial is of another method, or its parameters are not on record.
+    """
+    others = set(trials["method"]) - {METHOD}
+    if others or trials["parameters"].isna().any():
+        raise ValueError(
+            f"an ablation is of {METHOD} with its parameters on record: got trials of {', '.join(sorted(others))}"
+            if others
+            else "the frame has trials whose parameters are not on record: run them again"
+        )
+    return trials["parameters"].map({each: label(json.loads(each)) for each in trials["parameters"].unique()})
+
+
+def variants() -> list[str]:
+    """The labels in the order in which tables and figures show them, the default first."""
+    default = document("method", METHOD)
+    singles = [{option: value} for option, values in OPTIONS.items() for value in values]
+    return list(dict.fromkeys([DEFAULT, *(label(default | changed) for changed in [*singles, *BOUNDS.values()])]))
+
+
+def regrets(trials: DataFrame, cost: str, at: float) -> DataFrame:
+    """The regret of every run at one cost.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        As `records.load` returns them, of BTAO alone.
+    cost : {"heavy_runs", "heavy_equivalents"}
+    at : float
+        How much of it.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: task, label, seed, regret (nan where the run has no result at this cost, or has
+        ended before it).
+
+    Raises
+    ------
+    ValueError
+        If `cost` is none of these, or runs of several configurations (budgets, threads, data) have
+        one label; and as `labels` and `incumbents`.
+    """
+    return _reached(_states(trials, cost), cost, at)
+
+
+def common_end(trials: DataFrame, cost: str) -> Series:
+    """The most of a cost that all runs of a variant and of the default have reached, by task and label.
+
+    Of the seeds that both have; without one, or without runs of the default, the variant is left out.
+    Parameters, errors: as in `regrets`.
+    """
+    states = _states(trials, cost)
+    ends = states.groupby(["task", "seed", "label"])[cost].max().unstack("label")
+    if DEFAULT not in ends:
+        return ends.iloc[:0].stack()
+    pairs = ends.drop(columns=DEFAULT).apply(lambda mine: np.minimum(mine, ends[DEFAULT]))  # nan without a partner
+    return pairs.groupby("task").min().stack().dropna().rename_axis(["task", "label"])
+
+
+def first_proposal(trials: DataFrame, cost: str) -> float:
+    """What the default has spent on one task, in the median, with its first heavy run beyond the start.
+
+    A start is light runs, then heavy ones; the first light run after them ends it.
+    Parameters: as in `regrets`.
+
+    Raises
+    ------
+    ValueError
+        As `regrets`, and if no run of the default goes beyond its start.
+    """
+    states = _states(trials, cost)
+    spent = []
+    for _, run in states[states["label"] == DEFAULT].groupby("seed"):
+        heavy = np.diff(run["heavy_runs"], prepend=0) > 0
+        begun = np.logical_or.accumulate(~heavy & (run["heavy_runs"] > 0).to_numpy())
+        if (heavy & begun).any():
+            spent.append(run[cost].to_numpy(float)[(heavy & begun).argmax()])
+    if not spent:
+        raise ValueError("no run of the default has a heavy run beyond its start: give it a larger budget")
+    return float(np.median(spent))
+
+
+def effects(
+    trials: DataFrame, cost: str, at: float | Series, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
+) -> DataFrame:
+    """Each variant against the default, paired by seed.
+
+    Parameters
+    ----------
+    trials, cost
+        As in `regrets`.
+    at : float or Series
+        How much of it, for all variants or by task and label, as `common_end` returns it.
+    confidence, resamples, seed
+        As in `intervals.interval`.
+
+    Returns
+    -------
+    DataFrame
+        One row a task and variant, in the order of `variants`: task, label, cost, at; n (seeds that
+        both have a result of at this cost) and missing (seeds of the variant that are left out);
+        median regrets of variant and default (`regret`, `default`); mean and interval of the paired
+        differences of regrets (difference, difference_low, difference_high) and of their logarithms
+        (decades, decades_low, decades_high); `measure`, which of the two is to be read on this task,
+        and that again as value, low, high; and the seeds on which the variant is better, equal and worse by
+        this measure. Where all n are equal there is no interval: low and high are nan.
+
+    Raises
+    ------
+    ValueError
+        As `regrets`, and if a task has no runs of the default.
+    """
+    import pandas as pd
+
+    states = _states(trials, cost)
+    known = trials.groupby("task")["truth"].agg(lambda truth: truth.notna().any())
+    rows = []
+    for task, of_task in states.groupby("task"):
+        runs = of_task.groupby("label")["seed"].nunique()
+        if DEFAULT not in runs:
+            raise ValueError(f"task {task!r} has no runs of the default: there is nothing to compare with")
+        measure = "decades" if known[task] else "difference"
+        ordered = [name for name in variants() if name in runs] + sorted(set(runs.index) - set(variants()))
+        for name in ordered[1:]:
+            spent = float(at.get((task, name), np.nan)) if isinstance(at, pd.Series) else at
+            two = of_task[of_task["label"].isin([name, DEFAULT])]
+            pairs = _reached(two, cost, spent).pivot(index="seed", columns="label", values="regret").dropna()
+            mine, default = pairs[name].to_numpy(), pairs[DEFAULT].to_numpy()
+            decades = np.log10(np.maximum(mine, REGRET_FLOOR)) - np.log10(np.maximum(default, REGRET_FLOOR))
+            paired = {"difference": mine - default, "decades": decades}
+            row = {"task": task, "label": name, "cost": cost, "at": spent}
+            row |= {"n": len(pairs), "missing": int(runs[name]) - len(pairs)}
+            row |= {"regret": _median(mine), "default": _median(default)}
+            for each, values in paired.items():
+                numbers = _mean(values, confidence, resamples, seed)
+                row |= dict(zip((each, f"{each}_low", f"{each}_high"), numbers, strict=True))
+            row |= {"measure": measure, "value": row[measure]}
+            row |= {end: row[f"{measure}_{end}"] for end in ("low", "high")}
+            signs = np.sign(paired[measure])
+            row |= {word: int((signs == sign).sum()) for word, sign in (("better", -1), ("equal", 0), ("worse", 1))}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if len(values) else np.nan
+
+
+def _mean(values: np.ndarray, confidence: float, resamples: int, seed: int) -> tuple[float, float, float]:
+    """A mean with its interval, which there is none of where all values are 0."""
+    if not len(values):
+        return np.nan, np.nan, np.nan
+    if not values.any():
+        return 0.0, np.nan, np.nan
+    low, high = interval(values, confidence=confidence, resamples=resamples, seed=seed)
+    return float(values.mean()), float(low), float(high)
+
+
+def _states(trials: DataFrame, cost: str) -> DataFrame:
+    """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns."""
+    if cost not in EQUAL_COSTS:
+        raise ValueError(f"cost must be one of {', '.join(EQUAL_COSTS)}, got {cost!r}")
+    names = dict(zip(trials["hash"], labels(trials), strict=True))
+    states = incumbents(trials)
+    states = states.assign(label=states["hash"].map(names))
+    for (task, name), hashes in states.groupby(["task", "label"])["hash"].unique().items():
+        if len(hashes) > 1:
+            raise ValueError(
+                f"task {task!r} has runs of several configurations with the label {name!r}: hashes "
+                f"{', '.join(sorted(hashes))}; they differ in budget, threads or data, select the rows of one"
+            )
+    return states
+
+
+def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
+    """As `regrets`."""
+    table = scores(states, "regret", against=cost, at=at).rename(columns={"score": "regret"})
+    return table[["task", "label", "seed", "regret"]].replace({"regret": np.inf}, np.nan)

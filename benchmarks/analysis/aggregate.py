@@ -1,0 +1,208 @@
+"""Curves and final tables of methods: pure functions on the DataFrame that `records.load` gives.
+
+Definitions
+-----------
+Those of `incumbents.py`, and
+
+curve
+    A step that holds the last result: undefined (nan) before the first heavy result and after
+    the end of the run. It is never interpolated and never goes on past the end of its seed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.analysis.incumbents import METHOD, incumbents
+from benchmarks.analysis.intervals import STATISTICS, interval, statistic_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+IDENTITY = ["task", "data", "method", "hash", "label"]
+AXES = ("heavy_runs", "heavy_equivalents", "train_seconds", "time")
+MEASURES = ("value", "regret")
+
+
+def aggregate(
+    curves: DataFrame,
+    against: str = "heavy_runs",
+    measure: str = "regret",
+    *,
+    statistic: str = "mean",
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> DataFrame:
+    """Statistics over the seeds of each method, at every step of any seed, and just after the end of one.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        As `incumbents` returns them.
+    against : {"heavy_runs", "heavy_equivalents", "train_seconds", "time"}
+        The cost on the horizontal axis.
+    measure : {"regret", "value"}
+        What to average.
+    statistic : {"mean", "median", "iqm"}
+        What the interval is of.
+    confidence, resamples, seed
+        As in `intervals.interval`.
+
+    Returns
+    -------
+    DataFrame
+        task, data, method, hash, label, `against`, seeds (of the method), n (seeds defined at
+        this step: those that have a first result and have not ended), mean, median, iqm, q25, q75;
+        `statistic` and its interval, low and high. All statistics are over the n seeds, nan where
+        n is 0; where n changes along a curve, so does the sample, and steps there need not be
+        improvements.
+
+    Raises
+    ------
+    ValueError
+        If `against`, `measure` or `statistic` is not one of those named.
+    """
+    import pandas as pd
+
+    check_axis(against)
+    check_measure(measure)
+    statistic_of(statistic)
+
+    names = [*STATISTICS, "q25", "q75", "low", "high"]
+    columns = [*IDENTITY, against, "seeds", "n", *names[:-2], "statistic", *names[-2:]]
+    parts = []
+    for identity, group in curves.groupby(IDENTITY, sort=False, dropna=False):
+        steps = [(run[against].to_numpy(float), run[measure].to_numpy()) for _, run in group.groupby("seed")]
+        grid = np.unique(np.concatenate([x for x, _ in steps]))
+        if against != "heavy_runs":  # between two of which there is nothing
+            ends = np.array([x[-1] for x, _ in steps])
+            grid = np.union1d(grid, np.nextafter(ends[ends < grid[-1]], np.inf))
+        held = np.column_stack([hold(x, y, grid) for x, y in steps])
+        # Most trials improve nothing, so that most steps repeat the one before.
+        new = np.append(True, np.any((held[1:] != held[:-1]) & ~(np.isnan(held[1:]) & np.isnan(held[:-1])), axis=1))
+        distinct = held[new]
+        numbers = np.full((len(distinct), len(names)), np.nan)
+        # Steps with the same seeds present are resampled together, as whole curves.
+        patterns, pattern_of = np.unique(~np.isnan(distinct), axis=0, return_inverse=True)
+        for number, present in enumerate(patterns):
+            rows = pattern_of == number
+            if present.any():
+                sample = distinct[np.ix_(rows, present)]
+                points = [function(sample, axis=1) for function in STATISTICS.values()]
+                quartiles = np.quantile(sample, [0.25, 0.75], axis=1)
+                ends = interval(sample, statistic, confidence=confidence, resamples=resamples, seed=seed)
+                numbers[rows] = np.column_stack([*points, *quartiles, *ends])
+        parts.append(
+            pd.DataFrame(
+                {
+                    **dict(zip(IDENTITY, identity, strict=True)),
+                    against: grid,
+                    "seeds": len(steps),
+                    "n": (~np.isnan(held)).sum(axis=1),
+                    **dict(zip(names, numbers[np.cumsum(new) - 1].T, strict=True)),
+                    "statistic": statistic,
+                }
+            )[columns]
+        )
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def summary(
+    frame: DataFrame,
+    *,
+    statistic: str = "mean",
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> DataFrame:
+    """What each method reached and what it cost: the table at the end of a run.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Trials as `records.load` returns them. A run that is not finished counts with what it has.
+    statistic : {"mean", "median", "iqm"}
+        What the intervals are of.
+    confidence, resamples, seed
+        As in `intervals.interval`.
+
+    Returns
+    -------
+    DataFrame
+        One row per task and method (hash): task, data, method, hash, label; seeds (with a trial
+        on record) and n (with a heavy result); over these n the statistics of the best observed
+        value (best_mean, best_median, best_iqm) with the interval of the one asked for (best_low,
+        best_high), and the same of the final regret (regret_mean to regret_high; nan where the
+        optimum is not known). With noise the best observed value flatters, the regret does not.
+        Then light_runs, heavy_runs, failed_runs:
+        totals over the seeds, failed runs of either level counted in their level too; and
+        heavy_equivalents, train_seconds, method_seconds: the mean per seed, of the last two with totals
+        over the seeds in train_seconds_total and method_seconds_total.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic; and as `incumbents`.
+    """
+    import pandas as pd
+
+    statistic_of(statistic)
+    states = incumbents(frame)
+    trials = frame.groupby(METHOD)
+    rows = []
+    for identity, group in states.groupby(METHOD):
+        last = group.groupby("seed").last(skipna=False)
+        mine = trials.get_group(identity)
+        heavy = mine["heavy"].astype(bool)
+        row = {
+            "task": identity[0],
+            "data": group["data"].iloc[0],
+            "method": identity[1],
+            "hash": identity[2],
+            "label": group["label"].iloc[0],
+            "seeds": len(last),
+            "n": int(last["value"].notna().sum()),
+        }
+        for name, measure in (("best", "value"), ("regret", "regret")):
+            final = last[measure].dropna().to_numpy()
+            for each, function in STATISTICS.items():
+                row |= {f"{name}_{each}": float(function(final)) if final.size else np.nan}
+            low, high = interval(final, statistic, confidence=confidence, resamples=resamples, seed=seed)
+            row |= {f"{name}_low": float(low), f"{name}_high": float(high)}
+        row |= {
+            "light_runs": int((~heavy).sum()),
+            "heavy_runs": int(heavy.sum()),
+            "failed_runs": int((mine["status"] != "ok").sum()),
+            "heavy_equivalents": float(last["heavy_equivalents"].mean()),
+        }
+        for name in ("train_seconds", "method_seconds"):
+            total = float(mine[name].sum())
+            row |= {name: total / len(last), f"{name}_total": total}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def check_axis(against: str) -> None:
+    if against not in AXES:
+        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
+
+
+def check_measure(measure: str) -> None:
+    if measure not in MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+
+
+def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """A step curve read at `grid`: the last y at or before each point, nan outside of [x[0], x[-1]].
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (k,)
+        The curve; x does not decrease, and of equal x the last counts.
+    grid : ndarray, shape (m,)
+    """
+    last = np.searchsorted(x, grid, side="right") - 1
+    return np.where((last >= 0) & (grid <= x[-1]), y[last], np.nan)

@@ -1,0 +1,71 @@
+"""What `python -m benchmarks.run --help` prints."""
+
+from __future__ import annotations
+
+from benchmarks.config.options import text
+from benchmarks.config.registry import choices, document, task_listing
+
+OPTIONS = """\
+usage: python -m benchmarks.run task=NAME [OPTION=VALUE ...] [-m]
+
+Runs every chosen method with every seed on one task, then prints a table and draws a figure of
+the runs that finished: `n seeds` says how many of those asked for. What failed is listed after it.
+The same command again continues what is unfinished and skips what is done.
+
+options (with their defaults)
+  task=NAME                     the task; +task=NAME is the same
+  method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao]
+                                one method or a list, shown in this order
+  seeds=10                      10: the seeds 0 to 9; [3,7]: these two
+  scale=laptop                  smoke, laptop or paper: the size of the task and its budget
+  budget.heavy=                 stop after so many heavy runs,
+  budget.iterations=              training iterations, light and heavy together,
+  budget.seconds=                 or seconds of training and method's own time, whichever ends
+                                  first. Without any of the three the scale's budget holds;
+                                  with one or more, only those given
+  shared_init=false             true: all model-based methods start from the same configurations
+                                for the same seed, for a paired comparison
+  source=live                   live trains; table replays recorded training (`benchmarks.record`), with
+                                its seconds, in milliseconds
+  table=                        the table, by its name in results/tables or its path, where there
+                                are several of the task at one scale; without scale=, the largest
+  data=auto                     auto, mnist or cifar10: auto may fall back on a smaller real
+                                data set and says so, the other two fail instead
+  data_dir=                     a folder with the data sets, looked into first
+  engine=local                  local: processes of this machine; dask: a Dask cluster
+  engine.address=               the scheduler of a Dask cluster (tcp://host:port) whose workers see the
+                                folder of the records; without it dask starts one of this machine's
+  jobs=2                        experiments run at the same time, each in a process of its own; in a
+                                cluster that exists, as many as its workers have threads
+  threads=1                     threads of linear algebra for each experiment, however many cores there
+                                are: they can change the last digits of a table
+  out=results/runs              the folder of the records
+  display=auto                  live or plain; auto: live in a terminal, else plain
+  methods.NAME.PARAMETER=VALUE  a parameter of a chosen method
+  task.parameters.NAME=VALUE    a parameter of the task
+  -m, --multirun                every combination of comma-separated values, one after another
+  -h, --help                    this text
+"""
+EXAMPLES = """\
+examples
+  python -m benchmarks.run task=currin
+  python -m benchmarks.run task=toy method=[btao,gp_bo] seeds=[3,7] budget.heavy=12
+  python -m benchmarks.run task=currin methods.btao.light_per_heavy=4 jobs=4
+  python -m benchmarks.run -m task=toy,currin,park scale=smoke
+"""
+
+
+def help_text() -> str:
+    """Usage, options, tasks, methods with their parameters, and examples."""
+    return "\n".join([OPTIONS, f"tasks\n{task_listing()}", f"methods, with their parameters\n{_methods()}", EXAMPLES])
+
+
+def _methods() -> str:
+    names = choices("method")
+    width = max(map(len, names), default=0)
+    lines = []
+    for name in names:
+        parameters = document("method", name).items()
+        defaults = " ".join(f"{key}={text(value)}" for key, value in parameters if key != "_target_")
+        lines.append(f"  {name:{width}}  {defaults}".rstrip() + "\n")
+    return "".join(lines)

@@ -1,0 +1,169 @@
+"""What is said at the end of a run: a table of what every method reached and what it cost."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from benchmarks import records
+from benchmarks.records.run_folder import OUTPUT, is_done, read_run
+from benchmarks.running.progress import Progress
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from benchmarks.running.experiment import Experiment
+    from benchmarks.running.progress import Failure
+from benchmarks.common.formats import interval_name, mean_text
+
+SHOWN = 3  # paths of output that are written out
+
+
+def trials(experiments: Sequence[Experiment], out: Path) -> DataFrame:
+    """The recorded trials of these experiments and no others, as `records.load` gives them."""
+    import pandas
+
+    folders = dict.fromkeys(experiment.folder(out) for experiment in experiments)
+    frames = [records.load(folder) for folder in folders if folder.is_dir()]
+    frames = [frame for frame in frames if not frame.empty]
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress]:
+    """Where those experiments stand, by index, that an earlier start has finished."""
+    standing = {}
+    for index, experiment in enumerate(experiments):
+        folder = experiment.folder(out)
+        if is_done(folder):
+            frame = records.load(folder)
+            best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
+            standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
+    return standing
+
+
+def fruitless(frame: DataFrame) -> list[str]:
+    """A line for every run without a successful heavy trial: method, seed and the last error."""
+    lines = []
+    for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
+        if not (rows["heavy"] & (rows["status"] == "ok")).any():
+            errors = rows["error"].dropna()
+            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
+            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
+    return lines
+
+
+def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:
+    """A line for every method and reason for which runs ended with budget left: how many, and why."""
+    runs = ((experiment.method.name, read_run(experiment.folder(out)) or {}) for experiment in experiments)
+    counts = Counter((name, run["exhausted"]) for name, run in runs if run.get("exhausted"))
+    return [f"{name}, {n} run{'s' if n > 1 else ''}: {why}" for (name, why), n in counts.items()]
+
+
+def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
+    """Where the figure of these experiments goes: the same for the same command."""
+    identity = " ".join(f"{experiment.method.name}-{experiment.hash}-{experiment.seed}" for experiment in experiments)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
+    return out / experiments[0].task.name / f"figure-{digest}.png"
+
+
+def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of the table, one row a method in the order of the experiments.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The trials of the experiments that finished, and of no others: an unfinished one has spent
+        less than its budget, and its best value is not to be averaged with those of whole runs.
+    experiments : sequence of Experiment
+        All that were asked for.
+
+    Notes
+    -----
+    The means of the best value and of the regret, with their intervals, are over the n finished
+    seeds with a heavy result, shown as n/all; runs and seconds are totals over the finished seeds.
+    A method without any is shown as 0/all. Regret is shown where the optimum is known, failed runs
+    where there are some.
+    """
+    from benchmarks.analysis import aggregate as analysis
+    from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
+
+    summary = analysis.summary(frame)
+    with_regret = bool(summary["regret_mean"].notna().any())
+    with_failed = bool(summary["failed_runs"].any())
+    interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
+    head = ["method", "n seeds", f"best, minimized [{interval}]"]
+    head += [f"simple regret [{interval}]"] if with_regret else []
+    head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
+    rows = []
+    planned = [experiment.method.name for experiment in experiments]
+    for name in dict.fromkeys(planned):
+        if name not in set(summary["method"]):
+            rows.append([name, f"0/{planned.count(name)}"] + ["–"] * (len(head) - 2))
+        for _, row in summary[summary["method"] == name].iterrows():
+            cells = [row["label"], f"{row['n']}/{planned.count(name)}", mean_text(row, "best")]
+            cells += [mean_text(row, "regret")] if with_regret else []
+            counts = ["heavy_runs", "light_runs"] + (["failed_runs"] if with_failed else [])
+            cells += [str(row[column]) for column in counts]
+            cells += [f"{row[column]:.2f}" for column in ("train_seconds_total", "method_seconds_total")]
+            rows.append(cells)
+    return head, rows
+
+
+def print_table(head: list[str], rows: list[list[str]], title: str, stream: IO[str] | None = None) -> None:
+    """Print a table: drawn in a terminal, as aligned text elsewhere."""
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        print(title, file=stream)
+        for cells in [head, *rows]:
+            first, *rest = (
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            print("  ".join([first, *rest]), file=stream)
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(file=stream)
+    drawn = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    columns = [[name, *cells] for name, *cells in zip(head, *rows, strict=True)]
+    narrow = sum(max(map(len, cells)) + 2 for cells in columns) > console.width
+    for cells in columns:
+        justify = "right" if drawn.columns else "left"
+        # Where the table is too wide, lines break between words, but a number is never cut.
+        longest = max(len(word) for cell in cells for word in cell.split())
+        drawn.add_column(escape(cells[0]), justify=justify, width=longest if narrow else None)
+    for cells in rows:
+        drawn.add_row(*map(escape, cells))
+    console.print(drawn)
+
+
+def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -> None:
+    """Print every failure with the file that holds its traceback."""
+    stream = stream or sys.stderr
+    print(f"{len(failures)} experiment{'s' if len(failures) > 1 else ''} failed:", file=stream)
+    for failure in failures:
+        experiment = failure.experiment
+        print(
+            f"  {experiment.task.name}, {experiment.method.name}, seed {experiment.seed}: {failure.reason}", file=stream
+        )
+        if failure.error_file:
+            print(f"    {failure.error_file}", file=stream)
+
+
+def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> None:
+    """Name the runs whose libraries or methods printed or warned of something, in one line if any."""
+    paths = [folder / OUTPUT for folder in folders]
+    paths = [str(path) for path in paths if path.is_file() and path.stat().st_size]
+    if paths:
+        runs = "1 run wrote output of its own" if len(paths) == 1 else f"{len(paths)} runs wrote output of their own"
+        shown = ", ".join(paths[:SHOWN]) + (", …" if len(paths) > SHOWN else "")
+        print(f"{runs}, see {shown}", file=stream or sys.stderr)

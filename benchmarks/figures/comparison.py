@@ -1,0 +1,190 @@
+"""Figures that compare methods as a whole: critical differences, speed-ups."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.analysis import ranking
+from benchmarks.analysis.scores import few_tasks
+from benchmarks.common.formats import or_infinity
+from benchmarks.figures.style import NOTE, RC, Style, label_styles, plain_numbers, png_path, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame, Series
+
+AXIS_NAMES = {
+    "heavy_runs": "heavy evaluations",
+    "heavy_equivalents": "training iterations",
+    "train_seconds": "training time",
+    "time": "time, training and method",
+}
+RULER = 2.2  # height of the critical difference above the axis of ranks, in rows of the diagram
+
+
+def critical_difference_figure(
+    comparison: ranking.Blocks, *, alpha: float = 0.05, path: str | Path | None = None
+) -> Figure:
+    """The critical-difference diagram: mean ranks, joined where Nemenyi's test does not tell them apart.
+
+    Parameters
+    ----------
+    comparison : Blocks
+        As `ranking.blocks` gives them.
+    alpha : float
+        The level of the test.
+    path : path, optional
+        Where to write the PNG, with a PDF and, as .csv, the mean ranks beside it.
+
+    Raises
+    ------
+    ValueError
+        If the path does not end in .png.
+    """
+    import matplotlib
+    import scikit_posthocs
+    from matplotlib.figure import Figure
+
+    path = path and png_path(path)
+    table = ranking.average_ranks(comparison)
+    ranks = table.set_index("label")["rank"]
+    n, k = comparison.ranks.shape
+    difference = ranking.critical_difference(k, n, alpha)
+    p_values = scikit_posthocs.posthoc_nemenyi_friedman(comparison.ranks.reset_index(drop=True))
+    styles = label_styles(ranks.index)
+    with matplotlib.rc_context({**RC, "axes.grid": False, "axes.spines.top": True}):
+        figure = Figure(figsize=(6.4, 2.0 + 0.16 * k), layout="constrained")
+        axes = figure.add_subplot()
+        drawn = scikit_posthocs.critical_difference_diagram(
+            ranks,
+            p_values,
+            alpha=alpha,
+            ax=axes,
+            label_fmt_left="{label}  {rank:.2f} ",
+            label_fmt_right=" {rank:.2f}  {label}",
+            color_palette={label: style.color for label, style in styles.items()},
+            text_h_margin=0.04 * k,
+            elbow_props={"linewidth": 1.2},
+            crossbar_props={"linewidth": 2.5, "color": "#404040"},
+        )
+        for text in drawn["labels"]:
+            text.set_color("black")
+        for (bar,) in drawn["crossbars"]:  # its points come in the order of a set, which differs between processes
+            bar.set_xdata(sorted(bar.get_xdata()))
+        left, right = axes.get_xlim()
+        axes.set_xlim(min(left, 1), max(right, k, 1 + difference))  # all ranks, and all of the ruler
+        axes.set_xticks(range(1, k + 1))
+        axes.spines["top"].set_bounds(1, k)
+        axes.plot([1, 1 + difference], [RULER, RULER], "|-", color="black", linewidth=1.2)
+        axes.annotate(
+            f"CD = {difference:.2f}", (1 + difference, RULER), xytext=(6, 0), textcoords="offset points", va="center"
+        )
+        figure.supxlabel(_rank_caption(comparison, alpha), **NOTE)
+        warning = few_tasks(comparison.tasks)
+        if warning:
+            figure.suptitle(warning, fontsize=8.5, fontweight="bold")
+    if path:
+        save(figure, table.assign(critical_difference=difference, alpha=alpha), path)
+    return figure
+
+
+def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure:
+    """Speed-ups of one method over the others with their intervals: a panel a task, a row a method.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `targets.speed_ups` returns it.
+    path : path, optional
+        Where to write the PNG, with a PDF and the table as .csv beside it.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty, has targets of several shares, or the path does not end in .png.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    path = path and png_path(path)
+    if table.empty:
+        raise ValueError("table holds no speed-ups, so there is nothing to draw")
+    caption = _speed_up_caption(table)
+    styles = label_styles(table["over"])
+    order = {over: -place for place, over in enumerate(styles)}
+    tasks = table["task"].unique()
+    columns = min(2, len(tasks))
+    rows = -(-len(tasks) // columns)
+    with matplotlib.rc_context(RC):
+        figure = Figure(figsize=(5.2 * columns, (1.3 + 0.27 * len(order)) * rows + 0.2), layout="constrained")
+        figure.get_layout_engine().set(wspace=0.06)  # clear of the numbers beside a panel
+        for number, task in enumerate(tasks, start=1):
+            axes = figure.add_subplot(rows, columns, number)
+            here = table[table["task"] == task]
+            left, right = _limits(here)
+            axes.set(xscale="log", xlim=(left, right), title=task)
+            axes.set_ylim(min(order.values()) - 0.6, 0.6)
+            axes.axvline(1, color="black", linewidth=0.8)
+            for _, row in here.iterrows():
+                _interval(axes, row, order[row["over"]], styles[row["over"]], left, right)
+            axes.set_yticks([order[over] for over in here["over"]], [f"over {over}" for over in here["over"]])
+            axes.grid(visible=False, axis="y")
+            plain_numbers(axes.xaxis)
+            axes.set_xlabel(f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}")
+        figure.supxlabel(caption, **NOTE)
+    if path:
+        save(figure, table, path)
+    return figure
+
+
+def _rank_caption(comparison: ranking.Blocks, alpha: float) -> str:
+    n, tasks = len(comparison.values), comparison.tasks
+    statistic, p = ranking.friedman(comparison)
+    block = comparison.by if comparison.by == "seed" or n == tasks else "setting"
+    of = "" if block == "task" else f" of {tasks} task{'s' if tasks > 1 else ''}"
+    text = f"mean rank over {n} {block}s{of}, 1 is best" if n > 1 else f"rank in one {block}{of}"
+    text += f"; joined: closer than CD (Nemenyi, level {alpha:g})"
+    if not math.isnan(p):
+        text += f"\nFriedman: χ² = {statistic:.3g}, p = {p:.2g}"
+    if comparison.dropped:
+        text += f"\nincomplete and left out: {comparison.dropped}"
+    return text
+
+
+def _speed_up_caption(table: DataFrame) -> str:
+    """What the ratios, their intervals and the targets are."""
+    text = "ratio of median costs to the target with its 95% interval; an unreached target costs infinity (∞)\n"
+    shares = table["share"].unique()
+    if len(shares) > 1:
+        raise ValueError(f"table must hold speed-ups at one share, got {', '.join(map(str, shares))}")
+    if math.isnan(shares[0]):
+        return text + "the target is given, and the interval takes it as known"
+    return text + f"target: what the other has reached at {shares[0]:.0%} of its cost, taken again in each resample"
+
+
+def _limits(table: DataFrame) -> tuple[float, float]:
+    """Ends of a logarithmic axis that holds 1 and what is finite of the ratios and their ends."""
+    numbers = table[["speed_up", "low", "high"]].to_numpy(float)
+    numbers = numbers[(numbers > 0) & (numbers < math.inf)]
+    return 0.6 * min([0.8, *numbers]), 1.6 * max([1.25, *numbers])
+
+
+def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, right: float) -> None:
+    """A point, its interval and both in figures; what is 0 or infinite is an arrow at the edge."""
+    point, low, high = row["speed_up"], row["low"], row["high"]
+    text = "neither reaches it" if math.isnan(point) else or_infinity(point)
+    if not math.isnan(low):
+        text += f" [{or_infinity(low)}, {or_infinity(high)}]"
+        axes.plot([max(low, left), min(high, right)], [y, y], color=style.color, linewidth=2, solid_capstyle="butt")
+    for edge, marker, outside in (
+        (left, "<", min(point, low) < left),
+        (right, ">", max(point, high) > right),
+    ):
+        if outside:
+            axes.plot(edge, y, marker=marker, color=style.color, markersize=7, clip_on=False)
+    if left <= point <= right:
+        axes.plot(point, y, marker=style.marker, color=style.color, markersize=7, zorder=3)
+    axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)

@@ -1,0 +1,250 @@
+"""Figures of the performance profile: how accurate predictions are, and what they look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.analysis.prediction import BAND
+from benchmarks.figures.style import METHOD_STYLES, RC, Style, png_path, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+# A model has the style of the method that uses it; the one without bounds has one of its own.
+MODEL_STYLES = {
+    "tam": METHOD_STYLES["btao"],
+    "koh": Style("#117733", (0, (1, 2)), "x"),
+    "gp": METHOD_STYLES["gp_bo"],
+}
+MODEL_NAMES = {
+    "tam": "truncated additive model",
+    "koh": "Kennedy–O'Hagan (no bounds)",
+    "gp": "Gaussian process, heavy runs only",
+}
+MEASURES = {
+    "rmse": "RMSE",
+    "coverage": "coverage of the 95% band (mean)",
+    "width": "width of the band",
+    "log_score": "log score (below −20: drawn there)",
+    "lost": "seeds with a log score below −20",
+}
+MEANS = ("coverage", "lost")
+# Heavy runs. Before these no model knows how far the response varies: log scores are of the order of -1e10.
+FIRST = 3
+LOG_SCORE_FLOOR = -20  # a band that misses costs from hundreds to millions of nats, and would hide all the rest
+
+
+def accuracy_figure(
+    table: DataFrame,
+    runs: str = "common",
+    measures: Sequence[str] = ("rmse", "coverage", "log_score", "lost"),
+    *,
+    path: str | Path | None = None,
+) -> Figure:
+    """Scores against heavy runs, from `FIRST` on, a row a task and a column a measure, as `over_seeds` has them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `benchmarks.profile.profile` returns it.
+    runs : {"common", "own"}
+        Whose runs the models are fitted to.
+    measures : sequence of str
+        Of `MEASURES`.
+    path : path, optional
+        Where to write the PNG, with the drawn numbers beside it.
+
+    Raises
+    ------
+    ValueError
+        If the table has no such runs, or the path does not end in .png.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    path = path and png_path(path)
+    chosen = table[(table["runs"] == runs) & (table["heavy_runs"] >= FIRST)]
+    if chosen.empty:
+        raise ValueError(
+            f"no scores of runs={runs!r} from {FIRST} heavy runs on: the table has {len(table)} rows, "
+            f"of runs {', '.join(sorted(table['runs'].unique()))}"
+        )
+    drawn = over_seeds(chosen, measures)
+    tasks = list(dict.fromkeys(chosen["task"]))
+    with matplotlib.rc_context(RC):
+        figure = Figure(figsize=(2.9 * len(measures), 2.3 * len(tasks) + 0.8), layout="constrained")
+        grid = figure.subplots(len(tasks), len(measures), squeeze=False)
+        for row, task in zip(grid, tasks, strict=True):
+            for axes, measure in zip(row, measures, strict=True):
+                _scores(axes, drawn[(drawn["task"] == task) & (drawn["measure"] == measure)], measure)
+            row[0].set_ylabel(task, fontweight="bold")
+        for axes, measure in zip(grid[0], measures, strict=True):
+            axes.set_title(MEASURES[measure])
+        for axes in grid[-1]:
+            axes.set_xlabel("heavy runs")
+        handles, names = grid[0][0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    if path:
+        save(figure, drawn, path)
+    return figure
+
+
+def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """What scores come to over the seeds.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `benchmarks.profile.profile` returns it.
+    measures : sequence of str
+        Of `MEASURES`. "lost" is the share of seeds with a log score below `LOG_SCORE_FLOOR`.
+
+    Returns
+    -------
+    DataFrame
+        One row a task, runs, model, heavy_runs and measure, which it names; seeds; statistic ("mean" of
+        those in `MEANS`, else "median") and its value; the quartiles q25 and q75. A coverage is a
+        probability, over seeds as over points, so it is a mean, as shares are; of the other scores a few
+        seeds would decide the mean.
+    """
+    import pandas as pd
+
+    table = table.assign(lost=(table["log_score"] < LOG_SCORE_FLOOR).astype(float))
+    parts = []
+    for measure in measures:
+        groups = table.groupby(["task", "runs", "model", "heavy_runs"], sort=False)[measure]
+        levels = groups.quantile([0.25, 0.75]).unstack().set_axis(["q25", "q75"], axis=1)
+        statistic = "mean" if measure in MEANS else "median"
+        levels = levels.assign(seeds=groups.count(), measure=measure, statistic=statistic, value=groups.agg(statistic))
+        parts.append(levels.reset_index())
+    return pd.concat(parts, ignore_index=True)
+
+
+def slice_figure(
+    slices: Sequence[DataFrame], runs: DataFrame | None = None, *, path: str | Path | None = None
+) -> Figure:
+    """Predictions along parameters through one point, a row a model and a column a parameter.
+
+    Parameters
+    ----------
+    slices : sequence of DataFrame
+        Each of one parameter, as `prediction.slices` returns it.
+    runs : DataFrame, optional
+        Columns of the parameters' names, and value: heavy runs to be drawn where they are. In more
+        than one dimension most lie off the slice.
+    path : path, optional
+        As in `accuracy_figure`.
+    """
+    import matplotlib
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    path = path and png_path(path)
+    models = list(dict.fromkeys(slices[0]["model"]))
+    with matplotlib.rc_context(RC):
+        figure = Figure(figsize=(max(4.6, 3.3 * len(slices) + 0.4), 2.1 * len(models) + 0.6), layout="constrained")
+        grid = figure.subplots(len(models), len(slices), squeeze=False, sharey=True, sharex="col")
+        for column, part in enumerate(slices):
+            name = part.columns[1]
+            for row, model in enumerate(models):
+                axes, curve = grid[row][column], part[part["model"] == model]
+                _slice(axes, curve, name, MODEL_STYLES[model])
+                if runs is not None:
+                    axes.plot(runs[name], runs["value"], "k.", markersize=5, label="heavy runs")
+                if column == 0:
+                    axes.set_ylabel("response (minimized)")
+                    axes.set_title(MODEL_NAMES[model], loc="left", fontsize=RC["font.size"])
+            grid[-1][column].set_xlabel(name)
+        handles, names = grid[0][0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=2 if len(slices) == 1 else 4, frameon=False)
+    if path:
+        save(figure, pd.concat(slices, ignore_index=True), path)
+    return figure
+
+
+def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str | Path | None = None) -> Figure:
+    """Predictions over two parameters, a row a model: mean, error (mean less truth) and standard deviation.
+
+    Parameters
+    ----------
+    surface : DataFrame
+        Of two parameters, as `prediction.slices` returns it.
+    runs : DataFrame, optional
+        Columns of the parameters' names: runs to be marked.
+    path : path, optional
+        As in `accuracy_figure`.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    path = path and png_path(path)
+    surface = surface.assign(error=surface["mean"] - surface["truth"])
+    first, second = surface.columns[1:3]
+    models = list(dict.fromkeys(surface["model"]))
+    maps = {"mean": "viridis", "error": "RdBu_r", "std": "viridis"}
+    with matplotlib.rc_context(RC | {"axes.grid": False}):
+        figure = Figure(figsize=(9.2, 2.5 * len(models) + 0.3), layout="constrained")
+        grid = figure.subplots(len(models), len(maps), squeeze=False, sharex=True, sharey=True)
+        for column, (name, colors) in enumerate(maps.items()):
+            largest = float(surface[name].abs().max())
+            low, high = (-largest, largest) if name == "error" else (surface[name].min(), surface[name].max())
+            for row, model in enumerate(models):
+                axes = grid[row][column]
+                wide = surface[surface["model"] == model].pivot(index=second, columns=first, values=name)
+                image = axes.pcolormesh(
+                    wide.columns, wide.index, wide, cmap=colors, vmin=low, vmax=high, rasterized=True
+                )
+                if runs is not None:
+                    axes.plot(runs[first], runs[second], "o", color="white", markeredgecolor="black", markersize=4)
+                if row == 0:
+                    axes.set_title({"mean": "mean", "error": "mean less truth", "std": "standard deviation"}[name])
+                if column == 0:
+                    axes.set_ylabel(f"{MODEL_NAMES[model]}\n{second}")
+                if row == len(models) - 1:
+                    axes.set_xlabel(first)
+            figure.colorbar(image, ax=list(grid[:, column]), shrink=0.9)
+    if path:
+        save(figure, surface, path)
+    return figure
+
+
+def _scores(axes: Axes, drawn: DataFrame, measure: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for model, style in MODEL_STYLES.items():
+        curve = drawn[drawn["model"] == model].sort_values("heavy_runs")
+        look = {"color": style.color, "linestyle": style.dashes, "marker": style.marker, "markersize": 3.5}
+        value, low, high = (curve[name] for name in ("value", "q25", "q75"))
+        if measure == "log_score":
+            value, low, high = (each.clip(lower=LOG_SCORE_FLOOR) for each in (value, low, high))
+        if measure != "lost":
+            axes.fill_between(curve["heavy_runs"], low, high, color=style.color, alpha=0.15, linewidth=0)
+        axes.plot(curve["heavy_runs"], value, **look, label=MODEL_NAMES[model])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if measure in MEANS:
+        axes.set_ylim(-0.03, 1.03)
+    if measure == "coverage":
+        axes.axhline(0.95, color="black", linewidth=0.8)
+    elif measure in ("rmse", "width"):
+        axes.set_ylim(bottom=0)
+
+
+def _slice(axes: Axes, curve: DataFrame, name: str, style: Style) -> None:
+    x, mean, std = (curve[column] for column in (name, "mean", "std"))
+    axes.fill_between(
+        x, mean - BAND * std, mean + BAND * std, color=style.color, alpha=0.25, linewidth=0, label="95% band"
+    )
+    axes.plot(x, mean, color=style.color, linestyle="--", label="mean")
+    if curve["truth"].notna().any():
+        axes.plot(x, curve["truth"], color="#7F7F7F", linewidth=1, label="true response")
+
+
+def heavy_runs(trials: DataFrame, names: Sequence[str]) -> DataFrame:
+    """The successful heavy runs, by the parameters' names, with their values."""
+    good = trials[trials["heavy"].astype(bool) & (trials["status"] == "ok")]
+    return good[[*(f"config.{name}" for name in names), "value"]].set_axis([*names, "value"], axis=1)

@@ -1,0 +1,111 @@
+"""Figures of a recorded table: its curves, and what they say of light training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.analysis import training_curves as curves
+from benchmarks.figures.style import DPI, RC, plain_numbers
+from benchmarks.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINE, FAINT, BOUND = "#0072B2", "#7F7F7F", "#D55E00"
+QUANTILES = (0.25, 0.5, 0.75)
+
+
+def figure_table(table: Table) -> Figure:
+    """Four panels: errors so far, improvement against time, light against heavy errors, rank correlation.
+
+    The second is left out where only some numbers of iterations are recorded.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    light, heavy = curves.levels(table)
+    panels = [_errors, _improvement, _levels, _ranks] if table.head.every_iteration else [_errors, _levels, _ranks]
+    with matplotlib.rc_context(RC):
+        figure = Figure(figsize=(3.4 * len(panels), 3.5), layout="constrained")
+        for axes, draw in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            draw(axes, table, light, heavy)
+        n = table.rows["configuration"].nunique()
+        data = table.head.data
+        figure.suptitle(f"{table.head.task}: {n} configurations on {data.name}, {data.n_train:,} training images")
+    return figure
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a PNG."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=DPI)
+    return path
+
+
+def _errors(axes: Axes, table: Table, light, heavy) -> None:
+    so_far = curves.errors_so_far(table)
+    axes.plot(so_far.columns, so_far.T.to_numpy(), color=FAINT, linewidth=0.4, alpha=0.35)
+    for quantile, dashes in zip(QUANTILES, ("--", "-", "--"), strict=True):
+        label = {0.5: "median", 0.25: "quartiles"}.get(quantile)
+        axes.plot(so_far.columns, so_far.quantile(quantile), color=LINE, linestyle=dashes, label=label)
+    axes.set(yscale="log", ylabel="validation error so far", title="training curves")
+    _iterations(axes, table)
+    plain_numbers(axes.yaxis)
+    axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")
+    _legend(axes)
+
+
+def _improvement(axes: Axes, table: Table, light, heavy) -> None:
+    at = np.linspace(0, 1, 201)
+    shares = curves.improvement_shares(table, heavy, at)
+    low, middle, high = np.quantile(shares, QUANTILES, axis=0)
+    axes.fill_between(at, low, high, step="post", color=LINE, alpha=0.2, linewidth=0, label="quartiles")
+    axes.step(at, middle, where="post", color=LINE, label="median")
+    axes.plot([0.2, 0.2, 0], [0, 0.9, 0.9], color=BOUND, linestyle=":", label="90% in 20% of the time")
+    axes.set(xlabel="share of a heavy run's time", ylabel="share of its improvement", title="improvement on guessing")
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    _legend(axes)
+
+
+def _levels(axes: Axes, table: Table, light, heavy) -> None:
+    values = curves.of_levels(table, light, heavy)
+    axes.scatter(values["light"], values["heavy"], s=9, facecolors="none", edgecolors=LINE, linewidths=0.7)
+    ends = [values[["light", "heavy"]].to_numpy().min() * 0.9, 1.0]
+    axes.plot(ends, ends, color=BOUND, linestyle=":", label=r"bound $y_h \leq y_l$")
+    axes.set(xscale="log", yscale="log", xlabel="light error", ylabel="heavy error", title="the two levels")
+    for axis in (axes.xaxis, axes.yaxis):
+        plain_numbers(axis)
+    _legend(axes)
+
+
+def _ranks(axes: Axes, table: Table, light, heavy) -> None:
+    correlations = curves.rank_correlations(table)
+    axes.plot(correlations.index, correlations, color=LINE, marker="o" if len(correlations) < 10 else None)
+    axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")
+    _iterations(axes, table)
+    axes.set(ylabel="rank correlation", title="with the errors at the end")
+    axes.set_ylim(min(0.5, correlations.min() - 0.02), 1.02)
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Below the panel: curves may be anywhere in it."""
+    axes.legend(
+        frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, columnspacing=1.2, handlelength=1.6
+    )
+
+
+def _iterations(axes: Axes, table: Table) -> None:
+    """The axis of iterations: marked at those that are recorded where they are few."""
+    from matplotlib.ticker import NullLocator
+
+    axes.set_xlabel("iteration")
+    if not table.head.every_iteration:
+        recorded = sorted(set(table.rows["iteration"]))
+        axes.set_xscale("log")
+        axes.set_xticks(recorded, [str(iteration) for iteration in recorded])
+        axes.xaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,160 @@
+"""Everything recorded below a folder as DataFrames: trials, and training curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+from benchmarks.records.run_folder import RUN, read_run
+from benchmarks.records.trials import TRIALS, CorruptRecord, Row, _parameters, _read_rows
+
+# The columns of `load` but for those of the configuration, which go before `value`.
+COLUMN_TYPES = {
+    "task": "str",
+    "method": "str",
+    "seed": "int64",
+    "hash": "str",
+    "parameters": "str",
+    "data": "str",
+    "optimum": "float64",
+    "trial": "int64",
+    "heavy": "bool",
+    "budget": "int64",
+    "value": "float64",
+    "status": "str",
+    "error": "str",
+    "iterations": "int64",
+    "train_seconds": "float64",
+    "method_seconds": "float64",
+    "time": "float64",
+    "truth": "float64",
+    "recommended": "Int64",
+}
+CURVE_LISTS = ("validation_errors", "training_errors", "seconds", "processor_seconds")
+CURVE_HEAD = ("task", "method", "seed", "hash", "data")
+CURVE_COLUMN_TYPES = {
+    **{name: COLUMN_TYPES[name] for name in (*CURVE_HEAD, "trial")},
+    "iteration": "int64",
+    "validation_error": "float64",
+    "training_error": "float64",
+    "seconds": "float64",
+    "processor_seconds": "float64",
+}
+
+
+def load(out: str | Path) -> pandas.DataFrame:
+    """All trials recorded below a folder, finished or running.
+
+    Parameters
+    ----------
+    out : path
+        The folder that was given as `out=`, or one of a task, a method or a run in it.
+
+    Returns
+    -------
+    DataFrame
+        One row a trial, sorted by task, method, hash and seed, then in the order of the record.
+        Columns: task, method, seed, hash, parameters (the method's, resolved, as JSON; missing if
+        its run.json does not say), data (name of the data set used; missing if the task has
+        none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
+        with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
+        missing where the method does not say. If any trial was answered by a recorded table, also
+        `answer` (number of the recorded configuration) and `distance` (to it, in the unit cube).
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    CorruptRecord
+        If a record is damaged. A torn last line is dropped with a warning.
+    """
+    import pandas
+
+    runs = _load_runs(Path(out))
+    rows = [head | vars(row) for head, rows in runs for row in rows]
+    trials = pandas.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
+    answers = [row["answer"] or {} for row in rows]
+    if any(answers):
+        trials["answer"] = pandas.array([answer.get("configuration") for answer in answers], "Int64")
+        trials["distance"] = pandas.array([answer.get("distance") for answer in answers], "float64")
+    return _with_configs(trials, [row["config"] for row in rows], before="value")
+
+
+def load_curves(out: str | Path) -> pandas.DataFrame:
+    """The training curves recorded below a folder, iteration by iteration, whatever level stopped them.
+
+    A configuration that was trained in several trials of a run has one curve, in the order of its
+    iterations: with `Level.stop` and `Level.measure` any other stopping rule can be studied on it.
+    Where `resume_training=False`, every trial has a curve of its own, from iteration 1: group by trial.
+
+    Parameters
+    ----------
+    out : path
+        As for `load`.
+
+    Returns
+    -------
+    DataFrame
+        Columns: task, method, seed, hash, data, trial, one column config.<name> a parameter,
+        iteration (from 1), validation_error and training_error (shares of wrong answers; nan where
+        training diverged), seconds and processor_seconds (real ones of this iteration; those of the
+        processor are summed over threads). Empty if no task had curves.
+
+    Raises
+    ------
+    FileNotFoundError, CorruptRecord
+        As `load` does.
+    """
+    import pandas
+
+    rows, configs = [], []
+    for head, trials in _load_runs(Path(out)):
+        for row in trials:
+            if row.curve is None:
+                continue
+            columns = (row.curve[name] for name in CURVE_LISTS)
+            for iteration, values in enumerate(zip(*columns, strict=True), start=row.curve["start"] + 1):
+                rows.append([*(head[name] for name in CURVE_HEAD), row.trial, iteration, *values])
+                configs.append(row.config)
+    curves = pandas.DataFrame(rows, columns=list(CURVE_COLUMN_TYPES)).astype(CURVE_COLUMN_TYPES)
+    return _with_configs(curves, configs, before="iteration")
+
+
+def _with_configs(frame: pandas.DataFrame, configs: list[dict[str, Any]], before: str) -> pandas.DataFrame:
+    """`frame` with a column config.<name> for every parameter, put before one of its own."""
+    import pandas
+
+    named = [{f"config.{name}": value for name, value in config.items()} for config in configs]
+    at = frame.columns.get_loc(before)
+    return pandas.concat([frame.iloc[:, :at], pandas.DataFrame(named, index=frame.index), frame.iloc[:, at:]], axis=1)
+
+
+def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:
+    """What is common to all trials of a run, and its rows, for every run below a folder."""
+    if not out.is_dir():
+        raise FileNotFoundError(f"no folder of records at {out}: give the one that was given as out= to the run")
+    runs: dict[tuple[Any, ...], tuple[Path, dict[str, Any], list[Row]]] = {}
+    for path in sorted(out.rglob(TRIALS)):
+        folder = path.parent
+        rows, _ = _read_rows(path)
+        run = read_run(folder)
+        if run is None and not rows:
+            continue  # just starting
+        head = _head(run, folder)
+        key = (head["task"], head["method"], head["hash"], head["seed"])
+        if key in runs:
+            raise ValueError(f"{folder} and {runs[key][0]} record the same run: move one of them away")
+        runs[key] = (folder, head, rows)
+    return [(head, rows) for _, (_, head, rows) in sorted(runs.items(), key=lambda item: item[0])]
+
+
+def _head(run: dict[str, Any] | None, folder: Path) -> dict[str, Any]:
+    if run is None:
+        raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+    try:
+        head = {name: run[name] for name in ("task", "method", "seed", "hash", "optimum")}
+        return head | {"data": run["data"] and run["data"]["name"], "parameters": _parameters(run)}
+    except KeyError as error:
+        raise CorruptRecord(f"{folder / RUN} lacks {error}: it describes no run") from None

@@ -1,0 +1,177 @@
+"""The part of a report that compares methods across settings: ranks, critical difference, pairs."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.common.formats import number, with_interval
+from benchmarks.config import options
+from benchmarks.reporting.page import Block, Figure, Notice, Paragraph, Section, Table
+from benchmarks.reporting.settings import Setting
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from benchmarks.analysis.ranking import Blocks
+
+
+def ranking(settings: Sequence[Setting], folder: Path) -> Section:
+    """Methods that have runs in every setting, compared; the figure is written into `folder`."""
+    settings = [setting for setting in settings if not setting.results.empty]
+    names = variants(settings)
+    per_setting = [set(_keys(setting.results).map(names)) for setting in settings]
+    common = set.intersection(*per_setting) if per_setting else set()
+    others = sorted(set().union(*per_setting) - common)
+    blocks: list[Block] = []
+    if others:
+        blocks.append(Paragraph(f"Left out, as they have no run that is done in some setting: {', '.join(others)}."))
+    if len(common) < 2:
+        blocks.append(Paragraph("Fewer than two methods have runs that are done in every setting: no comparison."))
+    else:
+        task_of = {setting.name: setting.shared["task"]["name"] for setting in settings}
+        compared = list(_compared(_states(settings, names, common), task_of, folder))
+        blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
+        blocks += [block for block in compared if not isinstance(block, Notice)]
+    return Section("Methods against each other", "ranking", tuple(blocks))
+
+
+def variants(settings: Sequence[Setting]) -> dict[str, str]:
+    """By method (name and hash): its name, with the parameters that tell it from others of that name.
+
+    Unlike the labels of one setting, these are the same in all of them: a hash is of the task too.
+    """
+    parameters: dict[str, dict[str, dict[str, Any]]] = {}
+    for setting in settings:
+        for (key, _), (run, _) in setting.grid.runs.items():
+            parameters.setdefault(run["method"], {})[key] = run["configuration"]["method"].get("parameters", {})
+    names = {}
+    for method, of in parameters.items():
+        for key, values in of.items():
+            differing = {
+                name: value
+                for name, value in values.items()
+                if len({json.dumps(other.get(name), sort_keys=True) for other in of.values()}) > 1
+            }
+            words = ", ".join(f"{name}={options.text(value)}" for name, value in differing.items())
+            names[key] = f"{method} [{words}]" if words else method
+    return names
+
+
+def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]) -> DataFrame:
+    """The states of the runs of the methods in common, with settings as tasks and variants as labels."""
+    import pandas
+
+    from benchmarks.analysis.incumbents import incumbents
+
+    frame = pandas.concat([setting.results.assign(task=setting.name) for setting in settings], ignore_index=True)
+    states = incumbents(frame)
+    states["label"] = _keys(states).map(names)
+    return states[states["label"].isin(common)].reset_index(drop=True)
+
+
+def _keys(frame: DataFrame) -> Series:
+    """The method of each row, as the keys of `variants` have it."""
+    return frame["method"] + "-" + frame["hash"]
+
+
+def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
+    from benchmarks.analysis import ranking as ranks
+    from benchmarks.analysis.scores import normalized, scores
+
+    table = comparable = scores(states)
+    try:
+        if table["task"].nunique() > 1:
+            by_task, notices = _with_notices(ranks.blocks, table, "task", task_of=task_of)
+            yield from (*notices, *_ranks(by_task), _critical_difference(by_task, folder))
+            comparable = normalized(states)
+            yield from _normalized(comparable, task_of)
+        by_seed, notices = _with_notices(ranks.blocks, comparable, "seed", task_of=task_of)
+    except ValueError as error:
+        yield Paragraph(f"No comparison of pairs: {error}.")
+    else:
+        yield from (*notices, *_pairs(by_seed, ranks.improvement(table)))
+
+
+def _with_notices(function: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[Any, list[Notice]]:
+    """What a function returns, and what it warned of as notices."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **named)
+    texts = dict.fromkeys(str(warning.message) for warning in caught)
+    return result, [Notice(f"{text[0].upper()}{text[1:]}.") for text in texts]
+
+
+def _ranks(comparison: Blocks) -> tuple[Paragraph, Table]:
+    from benchmarks.analysis import ranking as ranks
+
+    table = ranks.average_ranks(comparison)
+    statistic, p = ranks.friedman(comparison)
+    words = "Methods are ranked in each setting by the median over their seeds; 1 is best, ties share their ranks."
+    if not math.isnan(p):
+        words += f" Friedman’s test that all rank alike: χ² = {number(statistic, 3)}, p = {number(p, 2)}."
+    rows = tuple((row["label"], f"{row['rank']:.2f}", str(row["blocks"])) for _, row in table.iterrows())
+    return Paragraph(words), Table("Mean ranks over settings", ("method", "mean rank", "settings"), rows, "lrr")
+
+
+def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
+    from benchmarks.analysis.ranking import average_ranks, critical_difference
+    from benchmarks.figures.comparison import critical_difference_figure
+
+    path = folder / "critical-difference.png"
+    critical_difference_figure(comparison, path=path)
+    table = average_ranks(comparison)
+    difference = critical_difference(len(table), len(comparison.values))
+    ranks = ", ".join(f"{row['label']} {row['rank']:.2f}" for _, row in table.iterrows())
+    caption = (
+        f"Mean ranks over settings; methods that are joined are closer than Nemenyi’s critical difference at the level "
+        f"0.05, which is {number(difference, 3)}. The numbers are in {path.stem}.csv."
+    )
+    return Figure(path.name, path.read_bytes(), f"Critical-difference diagram, the best first: {ranks}.", caption)
+
+
+def _normalized(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
+    from benchmarks.analysis.scores import across_tasks
+
+    table, notices = _with_notices(across_tasks, scores, "iqm", task_of=task_of)
+    means, _ = _with_notices(across_tasks, scores, "mean", task_of=task_of)
+    means = means.set_index("label")
+    rows = tuple(
+        (row["label"], with_interval(row, "score"), with_interval(means.loc[row["label"]], "score"), str(row["n"]))
+        for _, row in table.iterrows()
+    )
+    yield from notices
+    yield Paragraph(
+        "Normalized score: 0 is the best there is in a setting, 1 what the first heavy run gives on average; the "
+        "interquartile mean over the runs of all settings, which may leave out all of one that is harder than the "
+        "others, and the mean, with 95% intervals stratified by setting."
+    )
+    head = ("method", "interquartile mean [95% interval]", "mean [95% interval]", "runs")
+    yield Table("Normalized scores", head, rows, "lrrr")
+
+
+def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
+    from benchmarks.analysis import ranking as ranks
+
+    table = ranks.pairwise(comparison).merge(chances.drop(columns="dropped"), on=["a", "b"])
+    rows = tuple(
+        (
+            *(row["a"], row["b"], with_interval(row, "probability")),
+            *(str(row[name]) for name in ("wins", "ties", "losses")),
+            number(row["p_holm"], 2),
+        )
+        for _, row in table.iterrows()
+    )
+    words = (
+        "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings; its "
+        "interval is Newcombe’s, which is too wide where there are many ties. Wins, "
+        "ties and losses of A, and Wilcoxon’s signed-rank test with Holm’s correction: over the seeds of each setting, "
+        "equal seeds against each other, normalized scores where there are several settings, so they speak of these "
+        "settings alone."
+    )
+    head = ("A", "B", "P(A better) [95% interval]", "wins", "ties", "losses", "p, corrected")
+    return Paragraph(words), Table("Pairs of methods", head, rows, "llrrrrr")

@@ -1,0 +1,127 @@
+"""What a report is drawn from: the runs below a folder, sorted into settings that can be compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.records.grid import Grid, grids, name_of
+from benchmarks.records.run_folder import RUN
+from benchmarks.records.trials import TRIALS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+Cell = tuple[str, int]  # method (name and hash) and seed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One task in one configuration, with all methods that were run on it.
+
+    Attributes
+    ----------
+    name : str
+        The task, and what tells this configuration of it from others below the folder.
+    anchor : str
+        What links to it on the page.
+    grid : Grid
+    labels : dict
+        By method (name and hash): the name that tables and figures show, in the order of figures.
+    trials : DataFrame
+        Those of all its runs, as `records.load` gives them.
+    results : DataFrame
+        Those of the runs that are done. All results are drawn from these: another run has spent less
+        than its budget, and its best value is not to be averaged with those of whole runs.
+    """
+
+    name: str
+    anchor: str
+    grid: Grid
+    labels: dict[str, str]
+    trials: DataFrame
+    results: DataFrame
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What its runs have in common: task, budget, threads, data and, where it is used, shared_init."""
+        run, _ = next(iter(self.grid.runs.values()))
+        return {name: value for name, value in run["configuration"].items() if name != "method"}
+
+    @property
+    def named(self) -> dict[str, str]:
+        """`labels`, then those of the methods that have not begun though a command names them."""
+        return self.labels | {method: name_of(method) for method in self.grid.methods if method not in self.labels}
+
+    @property
+    def done(self) -> list[Cell]:
+        """The runs that results are drawn from, in the order of tables."""
+        states, seeds = self.grid.states, self.grid.seeds
+        return [(method, seed) for method in self.labels for seed in seeds if states.get((method, seed)) == "done"]
+
+
+def read(out: Path) -> list[Setting]:
+    """The settings recorded below a folder, in the order of their folders.
+
+    Raises
+    ------
+    UsageError
+        If there is no record.
+    CorruptRecord
+        If one is damaged. None is left out silently: a figure would not say what it lacks.
+    ValueError
+        If two folders record the same run.
+    OSError
+        If a folder cannot be read, or its file system knows no locks.
+    """
+    from benchmarks import records
+
+    found = grids(out)
+    frame = records.load(out)
+    settings = []
+    for number, (grid, name) in enumerate(zip(found, _names(found), strict=True), start=1):
+        mine = frame[_cells(frame).isin(list(grid.states))]
+        done = [cell for cell, state in grid.states.items() if state == "done"]
+        results = mine[_cells(mine).isin(done)]
+        settings.append(Setting(name, f"setting-{number}", grid, _labels(grid), mine, results))
+    return settings
+
+
+def checksums(settings: Iterable[Setting], out: Path) -> str:
+    """SHA-256 and path below `out` of every file that results were drawn from, as `sha256sum --check` reads them."""
+    files = [
+        setting.grid.runs[cell][1] / name for setting in settings for cell in setting.done for name in (RUN, TRIALS)
+    ]
+    lines = (f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(out)}" for file in files)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _names(found: Sequence[Grid]) -> list[str]:
+    """The task of each grid; where one is there several times, its configuration too."""
+    names = [next(iter(grid.runs.values()))[0]["task"] for grid in found]
+    return [name if names.count(name) == 1 else grid.title for name, grid in zip(names, found, strict=True)]
+
+
+def _cells(frame: DataFrame) -> Series:
+    """Method (name and hash) and seed of each row."""
+    import pandas
+
+    methods = frame["method"] + "-" + frame["hash"]
+    return pandas.Series(list(zip(methods, frame["seed"], strict=True)), index=frame.index, dtype=object)
+
+
+def _labels(grid: Grid) -> dict[str, str]:
+    """The label of each method of a grid (name and hash), in the order in which figures list them."""
+    import pandas
+
+    from benchmarks.analysis.incumbents import labels
+    from benchmarks.figures.style import method_styles
+
+    names = ["task", "method", "hash"]
+    methods = pandas.DataFrame([run for run, _ in grid.runs.values()], columns=names).drop_duplicates()
+    shown = dict(zip(methods["method"] + "-" + methods["hash"], labels(methods), strict=True))
+    order = list(method_styles(methods["method"]))
+    return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(name_of(key)), key))}

@@ -1,0 +1,161 @@
+"""When a run ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from baselines.protocol import Method, Trial
+from benchmarks.records.trials import Row
+
+# An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
+# before a light one has succeeded, so a budget of heavy runs alone would never end it.
+MAX_FAILURES_IN_A_ROW = 50
+
+
+class BudgetSpent(RuntimeError):
+    """No further trial is covered by the budget."""
+
+
+class NothingSucceeds(RuntimeError):
+    """Too many trials failed one after the other."""
+
+
+@dataclass
+class Spent:
+    """What a run has used of its budget, and how many of its trials failed at last, the last with `error`."""
+
+    heavy: int = 0
+    iterations: int = 0
+    seconds: float = 0.0
+    failures_in_a_row: int = 0
+    error: str | None = None
+
+    def add(self, row: Row) -> None:
+        """Charge one trial: at least one iteration, so that a method which repeats itself for nothing ends too."""
+        self.heavy += row.heavy
+        self.iterations += max(row.iterations, 1)
+        self.seconds = row.time
+        self.failures_in_a_row = self.failures_in_a_row + 1 if row.status == "failed" else 0
+        self.error = row.error
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a run ends: at whichever limit it reaches first. At least one is set.
+
+    Parameters
+    ----------
+    heavy : int, optional
+        Heavy trials, failed ones included.
+    iterations : int, optional
+        Iterations consumed by all trials, never exceeded: the run ends with the first trial whose
+        grant is more than what is left, which is not started.
+    seconds : float, optional
+        Seconds of training and of the method, as recorded. The trial during which they run out
+        is the last one.
+
+    Raises
+    ------
+    ValueError
+        If no limit is set, or one is out of its range.
+    """
+
+    heavy: int | None = None
+    iterations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.heavy is None and self.iterations is None and self.seconds is None:
+            raise ValueError("budget must limit at least one of heavy, iterations and seconds, got none")
+        for name in ("heavy", "iterations"):
+            limit = getattr(self, name)
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+                raise ValueError(f"budget.{name} must be an integer of at least 1, got {limit!r}")
+        if self.seconds is not None:
+            number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
+            if not (number and math.isfinite(self.seconds) and self.seconds > 0):
+                raise ValueError(f"budget.seconds must be a finite number above 0, got {self.seconds!r}")
+            object.__setattr__(self, "seconds", float(self.seconds))
+
+    def lasts(self, spent: Spent) -> bool:
+        """Whether another trial may be asked for."""
+        return (
+            (self.heavy is None or spent.heavy < self.heavy)
+            and (self.iterations is None or spent.iterations < self.iterations)
+            and (self.seconds is None or spent.seconds < self.seconds)
+        )
+
+    def covers(self, iterations: int, spent: Spent) -> bool:
+        """Whether so many iterations are left."""
+        return self.iterations is None or spent.iterations + iterations <= self.iterations
+
+
+class BudgetedMethod:
+    """A method that is asked within a budget.
+
+    Parameters
+    ----------
+    method : Method
+    budget : Budget
+    cost : callable, optional
+        The iterations that a trial may consume: its budget, or less if it continues an earlier one.
+
+    Attributes
+    ----------
+    spent : Spent
+    """
+
+    def __init__(self, method: Method, budget: Budget, cost: Callable[[Trial], int] | None = None) -> None:
+        self._method = method
+        self._budget = budget
+        self._cost = cost or (lambda trial: trial.budget)
+        self.spent = Spent()
+        self._end: BudgetSpent | None = None
+
+    def ask(self) -> Trial:
+        """The method's next trial.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget does not last for it, or does not cover it. The trial is not to be run
+            then, and no other one is given out afterwards.
+        NothingSucceeds
+            If the last `MAX_FAILURES_IN_A_ROW` trials failed.
+        SearchExhausted
+            As the method does.
+        TypeError
+            If what the method asks for is no trial.
+        """
+        if self._end is not None:
+            raise self._end
+        try:
+            return self._ask()
+        except BudgetSpent as end:
+            self._end = end
+            raise
+
+    def _ask(self) -> Trial:
+        spent = self.spent
+        if not self._budget.lasts(spent):
+            raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")
+        if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
+            raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
+        trial = self._method.ask()
+        if not isinstance(trial, Trial):
+            raise TypeError(f"ask of {type(self._method).__name__} must return a Trial, got {trial!r}")
+        cost = self._cost(trial)
+        if not self._budget.covers(cost, spent):
+            raise BudgetSpent(f"the next trial may take {cost} iterations, more than are left after {spent.iterations}")
+        return trial
+
+    def tell(self, trial: Trial, row: Row) -> None:
+        """Hand a measurement on; charge it with `spent.add` once its row is complete."""
+        self._method.tell(trial, row.measurement)
+
+    def recommend(self) -> int | None:
+        """The number of the trial that the method recommends; None if it does not say."""
+        recommend = getattr(self._method, "recommend", None)
+        return None if recommend is None else recommend()

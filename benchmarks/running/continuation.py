@@ -1,0 +1,175 @@
+"""Training that goes on: what a run has trained of each configuration, and the states to continue from.
+
+What was trained is read from the recorded rows, and decides what a trial is charged. States are files
+that save time: one that is lost or damaged is trained again, to the same bits. No iterations are
+charged for that; the seconds it takes are real ones, and count as such.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import shutil
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from baselines.protocol import Trial
+from benchmarks.objectives.curve import CurveTask, Past, State
+from benchmarks.objectives.protocol import Curve, Evaluation, Objective
+from benchmarks.records.trials import Row
+from btao.training import Level
+
+FOLDER = "states"
+
+
+class Continuation:
+    """Evaluates the trials of one run, each from where its configuration was left.
+
+    Objectives that are no `CurveTask`, or say `resume_training=False`, pay for every trial in full.
+
+    Parameters
+    ----------
+    objective : Objective
+    seed : int
+    folder : Path
+        The folder of the run; states are kept in a folder inside.
+
+    Attributes
+    ----------
+    trains : bool
+        Whether something is trained, and no formula evaluated.
+    """
+
+    def __init__(self, objective: Objective, seed: int, folder: Path) -> None:
+        self.trains = objective.data is not None
+        self._objective = objective
+        self._seed = seed
+        self._has_curves = isinstance(objective, CurveTask)
+        self._resumes = self._has_curves and objective.resume_training
+        self._states = StateFolder(folder / FOLDER) if self._resumes else None
+        self._curves: dict[str, Curve] = {}
+
+    def cost(self, trial: Trial) -> int:
+        """The most iterations that a trial can consume."""
+        return max(trial.budget - self.done(trial.config), 0)
+
+    def evaluate(
+        self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
+    ) -> Evaluation:
+        """Train a trial's configuration as `level` says, on from what was trained before."""
+        if not self._has_curves:
+            return self._objective.evaluate(dict(trial.config), level, self._seed)
+        past = Past(self._curves.get(_key(trial.config), Curve()), self._states)
+        return self._objective.evaluate(dict(trial.config), level, self._seed, past, on_iteration)
+
+    def done(self, config: dict[str, Any]) -> int:
+        """The iterations of a configuration that were trained before, and need not be again."""
+        return len(self._curves.get(_key(config), Curve()).validation_errors)
+
+    def remember(self, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        if self._resumes and row.curve is not None:
+            key = _key(row.config)
+            self._curves[key] = self._curves.get(key, Curve()) + curve_of(row)
+
+    def settle(self, row: Row) -> None:
+        """Remove the states that nothing needs any more, now that a trial, the last one so far, is on record."""
+        if self._resumes and row.curve is not None:
+            self._states.settle(row.config, None if row.heavy else self.done(row.config))
+
+    def close(self) -> None:
+        """Remove the states: the run is over."""
+        if self._states is not None:
+            self._states.remove()
+
+
+class StateFolder:
+    """States of training as npz files, one a configuration and number of iterations.
+
+    A new state is written beside the last one, which goes when the trial is on record (`settle`): a
+    run that is killed in between finds the state that its record speaks of.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, config: dict[str, Any], iterations: int) -> State | None:
+        """The state of a configuration after so many iterations, or None if there is no sound one."""
+        try:
+            with self._path(config, iterations).open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                return dict(archive)
+        except (OSError, ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile):  # as numpy and zipfile do
+            return None
+
+    def save(self, config: dict[str, Any], iterations: int, state: Callable[[], State]) -> None:
+        """Take and keep a state; where that fails, as on a full disk, warn and go on without."""
+        path = self._path(config, iterations)
+        temporary = path.with_suffix(".tmp")
+        try:
+            self._folder.mkdir(exist_ok=True)
+            with temporary.open("wb") as file:
+                np.savez(file, **state())
+            temporary.replace(path)
+        except Exception as error:  # the training is done and has its result, come what may
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            warnings.warn(f"no state kept, its training would start anew: {path}: {why}", stacklevel=2)
+
+    def settle(self, config: dict[str, Any], iterations: int | None) -> None:
+        """Remove all states of a configuration but that after so many iterations."""
+        for path in self._folder.glob(f"{_digest(config)}-*"):
+            if iterations is None or path != self._path(config, iterations):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, config: dict[str, Any], iterations: int) -> Path:
+        return self._folder / f"{_digest(config)}-{iterations}.npz"
+
+
+def record_of(curve: Curve, start: int) -> dict[str, Any]:
+    """A curve as `Row.curve` holds it; inverse of `curve_of`."""
+    return {
+        "start": start,
+        "validation_errors": [_strict(error) for error in curve.validation_errors],
+        "training_errors": [_strict(error) for error in curve.training_errors],
+        "seconds": list(curve.seconds),
+        "processor_seconds": list(curve.processor_seconds),
+    }
+
+
+def curve_of(row: Row) -> Curve:
+    """The curve that a row holds."""
+    return Curve(
+        tuple(_number(error) for error in row.curve["validation_errors"]),
+        tuple(_number(error) for error in row.curve["training_errors"]),
+        tuple(row.curve["seconds"]),
+        tuple(row.curve["processor_seconds"]),
+    )
+
+
+def _strict(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _key(config: dict[str, Any]) -> str:
+    return json.dumps(config, sort_keys=True)
+
+
+def _digest(config: dict[str, Any]) -> str:
+    return hashlib.sha256(_key(config).encode()).hexdigest()[:16]

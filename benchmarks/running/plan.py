@@ -1,0 +1,138 @@
+"""From a request to experiments, each built once beforehand: what can fail before trial 1 fails there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from baselines.protocol import IncompatibleMethod, MissingLibrary
+from benchmarks.common.errors import UsageError, describe_error
+from benchmarks.config.options import make_folder
+from benchmarks.config.request import Request
+from benchmarks.config.spec import Spec
+from benchmarks.console.summary import finished
+from benchmarks.records.trials import CorruptRecord
+from benchmarks.running.budget import Budget
+from benchmarks.running.experiment import Experiment
+from benchmarks.running.progress import Progress
+
+if TYPE_CHECKING:
+    from benchmarks.data.source import DataSource
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a request comes to: experiments, seed by seed and in the order of the methods.
+
+    `done` says of those that an earlier start has finished where they stand, by index; `skipped`
+    names the methods left out, as their libraries are not installed or broken, each in one line;
+    `cautions` are those of the table that is replayed.
+    """
+
+    request: Request
+    experiments: Sequence[Experiment]
+    done: Mapping[int, Progress]
+    data: DataSource | None
+    skipped: Sequence[str] = ()
+    cautions: Sequence[str] = ()
+
+    @property
+    def title(self) -> str:
+        """What is run, in one line that names the data."""
+        request = self.request
+        limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
+        return f"{request.task['name']}, scale={request.scale}, {limits}; {self.describe_data()}"
+
+    def describe_data(self) -> str:
+        """The data set that is really used."""
+        if self.data is None:
+            return "no data set"
+        return (
+            f"data: {self.data.name}, {self.data.n_train:,} training and {self.data.n_validation:,} validation images"
+        )
+
+
+def plan(request: Request) -> Plan:
+    """Build what a request names and check that it fits together.
+
+    Raises
+    ------
+    UsageError
+        A parameter that a class does not take, a value out of range, a method that cannot do the
+        task, data that cannot be found, a record that is damaged, or a folder that cannot be made.
+    """
+    # Whole paths, as the workers of a cluster start elsewhere.
+    data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
+    places = {"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {}
+    make_folder("out", request.out)
+    try:
+        task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
+        if request.table is not None:
+            places = {"table": os.path.abspath(request.table)}
+            task = Spec(
+                task.name, "benchmarks.tables.replay.Replay", {"parameters": request.given} if request.given else {}
+            )
+        objective = task.build(**places)
+        if request.table is not None and objective.task != task.name:
+            raise UsageError(f"table={request.table} is one of task {objective.task}, not of {task.name}")
+        data = objective.data
+        methods, skipped = [], []
+        for name, settings in request.methods.items():
+            method = Spec(name, *_split(settings))
+            lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, places))
+            if lacking is None:
+                methods.append(method)
+            else:
+                skipped.append(lacking)
+        if not methods:
+            raise UsageError("no method is left: " + "; ".join(skipped))
+        experiments = [
+            _experiment(request, task, method, seed, data, places) for seed in request.seeds for method in methods
+        ]
+        done = finished(experiments, request.out)
+    except CorruptRecord as error:
+        raise UsageError(str(error)) from error
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"task {request.task['name']}: {error}") from error
+    cautions = objective.cautions if request.table is not None else ()
+    return Plan(request, experiments, done, data, skipped, cautions)
+
+
+def _lacks(experiment: Experiment) -> str | None:
+    """What a method lacks of its library, which is not installed or broken, in one line; None if it can be built.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be built for another reason, naming the method.
+    """
+    name = experiment.method.name
+    try:
+        experiment.build()
+    except MissingLibrary as error:
+        return str(error)
+    except ImportError as error:
+        return f"method {name!r} cannot import its library: {' '.join(str(error).split())}"
+    except IncompatibleMethod as error:
+        raise UsageError(str(error)) from error
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"method {name}: {error}") from error
+    except Exception as error:
+        raise UsageError(f"method {name}: {describe_error(error)}") from error
+    return None
+
+
+def _experiment(
+    request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, places: Mapping[str, Any]
+) -> Experiment:
+    budget = Budget(**request.budget)
+    return Experiment(task, method, seed, budget, request.threads, data, places, request.shared_init)
+
+
+def _split(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The class and the parameters of a method's settings."""
+    return settings["_target_"], {name: value for name, value in settings.items() if name != "_target_"}

@@ -1,0 +1,300 @@
+"""A table that is to be recorded: what of its design is there, what is to be trained, and how it is put together."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.common.errors import UsageError
+from benchmarks.config.options import make_folder
+from benchmarks.config.registry import document
+from benchmarks.config.request import Request
+from benchmarks.config.spec import Spec
+from benchmarks.tables import table
+from benchmarks.tables.design import least
+from benchmarks.tables.design_log import PART
+
+if TYPE_CHECKING:
+    from benchmarks.data.source import DataSource
+    from benchmarks.objectives.protocol import Objective
+    from benchmarks.running.experiment import Experiment
+    from benchmarks.running.progress import Failure, Progress
+
+MOST = 2**16  # configurations; what a design is asked for is held in memory
+REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
+FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a table holds.
+
+    Attributes
+    ----------
+    numbers : set of int
+        Of its configurations.
+    failed : dict of int to str
+        Those that are logged and could not be trained, with the reasons.
+    cautions : list of str
+        Those of the table.
+    """
+
+    numbers: set[int]
+    failed: dict[int, str]
+    cautions: list[str]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A table to be recorded.
+
+    Attributes
+    ----------
+    path : Path
+        The table's.
+    request : Request
+    objective : Objective
+    training : Spec
+        The task, trained to its full length.
+    budgets : tuple of int
+        Iterations recorded; empty: every one.
+    n : int
+        Configurations, a multiple of `PART`.
+    """
+
+    path: Path
+    request: Request
+    objective: Objective
+    training: Spec
+    budgets: tuple[int, ...]
+    n: int
+
+    @property
+    def logs(self) -> Path:
+        """Where the trials are logged."""
+        return self.path.with_suffix(".parts")
+
+    def part(self, start: int, stop: int) -> Experiment:
+        """The training of the configurations start, ..., stop - 1."""
+        from benchmarks.running.budget import Budget
+        from benchmarks.running.experiment import Experiment
+
+        settings = {"start": start, "stop": stop, "budgets": self.budgets or (self.objective.heavy.iterations,)}
+        search = Spec("design", "benchmarks.tables.design.DesignSearch", settings)
+        request, budget = self.request, Budget(heavy=stop - start)
+        places = {"data": request.data, "data_dir": request.data_dir}
+        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.objective.data, places)
+
+    @property
+    def parts(self) -> list[Experiment]:
+        """The whole design, `PART` configurations each."""
+        return [self.part(start, start + PART) for start in range(0, self.n, PART)]
+
+    def run(self, command: str) -> list[Failure]:
+        """Train what is not recorded yet; what failed, and what is locked as other processes work on it."""
+        from benchmarks.console.display import open_display
+        from benchmarks.running.local import run_all
+
+        experiments, done = self._experiments()
+        jobs = self.request.jobs
+        title = f"recording {self.n} configurations: {self.path}"
+        with open_display(self.request.display, experiments, done, jobs=jobs, title=title, shared=True) as display:
+            return run_all(experiments, self.logs, jobs=jobs, command=command, observer=display, skip=done)
+
+    def _experiments(self) -> tuple[list[Experiment], dict[int, Progress]]:
+        """What trains the design, and how much of it, by index, is done.
+
+        Parts go on where their logs end. But where some of the rest is in the table, from logs that
+        are not here, or was begun one by one, the others are trained one by one.
+        """
+        from benchmarks.console.summary import finished
+        from benchmarks.running.progress import Progress
+        from benchmarks.tables.design_log import logged
+
+        recorded, experiments, in_table = self.recorded(), [], {}
+        for start, whole in zip(range(0, self.n, PART), self.parts, strict=True):
+            rest = range(start + logged(whole.folder(self.logs), self.budgets), start + PART)
+            alone = {number: self.part(number, number + 1) for number in rest}
+            if recorded.issuperset(range(start, start + PART)):
+                in_table[len(experiments)] = Progress(heavy=PART, share=1.0)
+                experiments.append(whole)
+            elif any(number in recorded or one.folder(self.logs).exists() for number, one in alone.items()):
+                experiments += [one for number, one in alone.items() if number not in recorded]
+            else:
+                experiments.append(whole)
+        return experiments, in_table | finished(experiments, self.logs)
+
+    def recorded(self) -> set[int]:
+        """The configurations in the table, if it is there."""
+        return _numbers(self._known())
+
+    def _known(self) -> table.Table | None:
+        """The table, if it is there; UsageError if it was recorded otherwise."""
+        if not self.path.exists():
+            return None
+        known = table.load(self.path)
+        mine = self._head()
+        if dataclasses.replace(known.head, made_by=(), timed_by=()) != mine:
+            differing = [
+                f"{field.name} {getattr(known.head, field.name)} instead of {getattr(mine, field.name)}"
+                for field in dataclasses.fields(mine)
+                if not field.name.endswith("_by") and getattr(known.head, field.name) != getattr(mine, field.name)
+            ]
+            raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
+        return known
+
+    def gather(self) -> Gathered:
+        """Write the table of all that is recorded so far, of the n configurations and any that it held before.
+
+        Raises
+        ------
+        ValueError
+            If a log or the table is damaged, or the table was recorded otherwise.
+        OSError
+            If it cannot be written.
+        """
+        known = self._known()
+        recorded = _numbers(known)
+        if not self.logs.exists() or recorded.issuperset(range(self.n)):  # there is nothing to write
+            if known is not None:
+                known.check(self.objective.space, self.objective.heavy.iterations)
+            return Gathered(recorded, {}, [] if known is None else known.cautions)
+        with (self.logs / "gather.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
+            return self._gather()
+
+    def _gather(self) -> Gathered:
+        import pandas
+
+        from benchmarks.tables.design_log import PartLog
+
+        known = self._known()
+        frames, made_by, timed_by, there, failed = [], [], [], _numbers(known), {}
+        if known is not None:
+            frames.append(known.rows)
+            made_by += known.head.made_by
+            timed_by += known.head.timed_by
+        for start, folder in self._folders():
+            log = PartLog.read(folder)
+            failed |= {
+                start + place: f"{row.config}: {row.error} (in {folder})"
+                for place, row in log.failures(self.budgets).items()
+            }
+            curves = {start + place: curve for place, curve in log.curves(self.budgets).items()}
+            new = [number for number in curves if number not in there]
+            for made in log.made_by if new else ():
+                made_by += [made] if made not in made_by else []
+                timed_by += [made] if timed_by and made not in timed_by else []
+            for number in new:
+                curves[number].insert(0, "configuration", number)
+                frames.append(curves[number])
+            there.update(new)
+        cautions = []
+        if there:
+            rows = pandas.concat(frames, ignore_index=True)
+            rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
+            result = table.Table(self.path.stem, self._head(tuple(made_by), tuple(timed_by)), rows)
+            result.check(self.objective.space, self.objective.heavy.iterations)
+            result.save(self.path)
+            cautions = result.cautions
+        return Gathered(there, {number: why for number, why in failed.items() if number not in there}, cautions)
+
+    def _folders(self) -> Iterable[tuple[int, Path]]:
+        """The folders of the logs there are, each with the number of its first configuration."""
+        alone = [self.part(number, number + 1) for number in range(self.n)]
+        for start, part in [*zip(range(0, self.n, PART), self.parts, strict=True), *enumerate(alone)]:
+            folder = part.folder(self.logs)
+            if folder.exists():
+                yield start, folder
+
+    def _head(self, made_by: tuple[dict[str, Any], ...] = (), timed_by: tuple[dict[str, Any], ...] = ()) -> table.Head:
+        request, task = self.request, self.request.task
+        return table.Head(
+            task["name"],
+            task["_target_"],
+            dict(task["parameters"]),
+            request.scale,
+            self.objective.data,
+            request.seeds[0],
+            request.threads,
+            not self.budgets,
+            made_by,
+            timed_by,
+        )
+
+
+def _numbers(known: table.Table | None) -> set[int]:
+    return set() if known is None else set(known.rows["configuration"])
+
+
+def numbers_of(part: Experiment) -> range:
+    """The configurations that a part trains."""
+    return range(part.method.parameters["start"], part.method.parameters["stop"])
+
+
+def plan(request: Request, n: int) -> Recording:
+    """What a request comes to.
+
+    Parameters
+    ----------
+    request : Request
+    n : int
+        Configurations asked for.
+
+    Raises
+    ------
+    UsageError
+        A task that is not trained, a parameter that does not fit, a number of configurations that is no
+        design or more than there are, data that cannot be found, or a table in the folder that was
+        recorded otherwise.
+    """
+    from benchmarks.objectives.curve import CurveTask
+
+    if n > MOST:
+        raise UsageError(f"n={n}: give at most {MOST}")
+    task = request.task
+    if not task.get("needs_data"):
+        raise UsageError(f"task {task['name']} trains nothing: there is nothing to record")
+    try:
+        spec = Spec(task["name"], task["_target_"], task["parameters"])
+        objective = spec.build(data=request.data, data_dir=request.data_dir)
+        dim = objective.space.dim
+        if n < least(objective.space):
+            raise UsageError(f"n={n}: give at least {least(objective.space)}: the center and the {2**dim} corners")
+        is_curve = isinstance(objective, CurveTask)
+        budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
+        full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))
+        path = request.out / f"{table_name(request, objective.data)}.parquet"
+        recording = Recording(path, request, objective, full, budgets, -(-n // PART) * PART)
+        recording.parts[-1].build()
+        recording.recorded()
+        make_folder("out", request.out)
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"task {task['name']}: {error}") from error
+    return recording
+
+
+def table_name(request: Request, data: DataSource) -> str:
+    """<task>-<data>-<scale>; the data with their number of training images where the scale has another."""
+    name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
+    task = document("task", request.task["name"])
+    own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
+    asked, used = request.task["parameters"]["n_train"], data.n_train
+    all_of_less = used < asked and used <= own  # a stand-in, of which the scale takes all, too
+    number = "" if asked == own or all_of_less else f"-n{used}"
+    return f"{request.task['name']}-{name}{number}-{request.scale}"
+
+
+def _budgets(light: int, heavy: int) -> tuple[int, ...]:
+    """The heavy number of iterations, those of the rungs below as in Hyperband, and the light one as the lowest."""
+    rungs = [heavy]
+    while heavy / REDUCTION ** len(rungs) >= light:
+        rungs.append(round(heavy / REDUCTION ** len(rungs)))
+    return (light, *sorted(rungs[: max(len(rungs) - 1, 1)]))

@@ -1,0 +1,137 @@
+"""The log of a part of a design, as rows of the table of training curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.records.run_folder import RUN, read_run, starts_of
+from benchmarks.records.trials import TRIALS, CorruptRecord, Row, rows_of
+
+PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
+DEFAULT_N = 512  # configurations of a design where n is not given
+
+
+@dataclass(frozen=True)
+class PartLog:
+    """What is logged of consecutive configurations, each trained at every budget in turn.
+
+    Attributes
+    ----------
+    rows : list of Row
+    starts : list of dict
+        As run.json describes them, in their order: each begins with row `first_trial`.
+    """
+
+    rows: list[Row]
+    starts: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, folder: Path) -> PartLog:
+        """What the folder of a run holds; CorruptRecord if it is damaged."""
+        rows, run = rows_of(folder), read_run(folder)
+        if run is None and rows:
+            raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+        return cls(rows, [] if run is None else starts_of(run))
+
+    @property
+    def made_by(self) -> list[dict[str, Any]]:
+        """Versions, commit and machine of every start."""
+        return [{name: start.get(name) for name in ("versions", "git", "machine")} for start in self.starts]
+
+    @property
+    def afresh(self) -> set[int]:
+        """The rows that a start began with, so that the task remembered nothing of the rows before."""
+        rows: set[int] = set()
+        for start in self.starts:
+            first = start["first_trial"]
+            rows = {row for row in rows if row < first} | {first}  # it wrote all that follows anew
+        return rows
+
+    def failures(self, budgets: Sequence[int]) -> dict[int, Row]:
+        """By place in the log, the configurations whose training broke off, with the first such row."""
+        trials = _trials_each(budgets)
+        broken: dict[int, Row] = {}
+        for number, row in enumerate(self.rows):
+            if _broke_off(row):
+                broken.setdefault(number // trials, row)
+        return broken
+
+    def curves(self, budgets: Sequence[int]) -> dict[int, Any]:
+        """By place in the log, the configurations that were trained to their end: a frame of rows of the table each.
+
+        Parameters
+        ----------
+        budgets : sequence of int
+            Iterations recorded; empty: every one.
+        """
+        trials, broken = _trials_each(budgets), self.failures(budgets)
+        ends = range(trials, len(self.rows) + 1, trials)
+        return {place: self._frame(end - trials, end, budgets) for place, end in enumerate(ends) if place not in broken}
+
+    def _frame(self, first: int, end: int, budgets: Sequence[int]) -> Any:
+        import pandas
+
+        rows = self.rows[first:end]
+        head = {f"config.{name}": value for name, value in rows[0].config.items()}
+        starts = self.afresh
+        afresh = [number in starts for number in range(first, end)]
+        return pandas.DataFrame(head | (_at_budgets(rows, afresh, budgets) if budgets else _every_iteration(rows[0])))
+
+
+def logged(folder: Path, budgets: Sequence[int]) -> int:
+    """How many configurations of a part are logged to their end, by the length of its log alone."""
+    try:
+        rows = (folder / TRIALS).read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+    return rows // _trials_each(budgets)
+
+
+def _trials_each(budgets: Sequence[int]) -> int:
+    """How many trials a configuration has in a log: one a budget, or one whole curve."""
+    return max(len(budgets), 1)
+
+
+def _every_iteration(row: Row) -> dict[str, Any]:
+    import pandas
+
+    from benchmarks.running.continuation import curve_of
+
+    curve = curve_of(row)
+    n = len(curve.seconds)
+    return {
+        "iteration": range(1, n + 1),
+        "consumed": range(1, n + 1),
+        "validation_error": curve.validation_errors,
+        "training_error": curve.training_errors,
+        "seconds": pandas.Series(curve.seconds).cumsum(),
+        "processor_seconds": pandas.Series(curve.processor_seconds).cumsum(),
+    }
+
+
+def _at_budgets(rows: Sequence[Row], afresh: Sequence[bool], budgets: Sequence[int]) -> dict[str, Any]:
+    """The first machine is trained for all later ones too, which remember it but for one afresh: see `SVM`."""
+    import numpy as np
+
+    def clock(name: str) -> Any:
+        light = getattr(rows[0], name)
+        seconds = [getattr(row, name) + (0.0 if own else light) for row, own in zip(rows[1:], afresh[1:], strict=True)]
+        return np.maximum.accumulate([light, *seconds])  # of equal machines the clock makes unequal ones
+
+    return {
+        "iteration": budgets,
+        "consumed": [row.iterations for row in rows],
+        "validation_error": [row.value for row in rows],
+        "training_error": float("nan"),
+        "seconds": clock("train_seconds"),
+        "processor_seconds": clock("processor_seconds"),
+    }
+
+
+def _broke_off(row: Row) -> bool:
+    """Whether training failed; where it diverged, that is what was to be found out."""
+    diverged = row.curve is not None and row.curve["validation_errors"][-1:] == [None]
+    return row.status != "ok" and not diverged

@@ -1,0 +1,330 @@
+"""A recorded table: training curves of a design of configurations, in one Parquet file.
+
+One row a configuration and iteration. Studies replay it instead of training (`source=table`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.config.registry import choices, document
+from benchmarks.config.spec import Spec
+from benchmarks.data.source import DataSource
+from benchmarks.objectives.protocol import Objective
+from btao import Space
+
+if TYPE_CHECKING:
+    import pandas
+
+KEY = b"btao"  # of the metadata in the file's schema
+
+# The columns but for those of the configuration, config.<name>, which follow the first.
+COLUMNS = {
+    "configuration": "int32",
+    "iteration": "int32",
+    "consumed": "int32",
+    "validation_error": "float64",
+    "training_error": "float64",
+    "seconds": "float64",
+    "processor_seconds": "float64",
+}
+
+
+SLACK = 1.1, 1.0  # a processor's seconds may exceed what the clock on the wall allows by this factor and these seconds
+
+
+class CorruptTable(ValueError):
+    """A file that is no table, or whose contents cannot have been recorded."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a table was made from and by.
+
+    Attributes
+    ----------
+    task : str
+        Its name in conf/task.
+    target : str
+        The class of the task.
+    parameters : mapping
+        Those of the task. Training went on to `heavy_iterations` whatever they say of stopping.
+    scale : str
+    data : DataSource
+    seed : int
+        Of the design and of the training.
+    threads : int
+    every_iteration : bool
+        Whether each iteration is recorded; otherwise certain numbers of iterations are, each trained from the start.
+    made_by : tuple of dict
+        Versions, commit and machine of every stretch of recording, see `benchmarks.records.provenance`.
+    timed_by : tuple of dict
+        The same of the recording that the seconds are from, see `benchmarks.tables.timing`; empty: they are of this
+        one.
+    """
+
+    task: str
+    target: str
+    parameters: Mapping[str, Any]
+    scale: str
+    data: DataSource
+    seed: int
+    threads: int
+    every_iteration: bool
+    made_by: tuple[dict[str, Any], ...]
+    timed_by: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def machines(self) -> list[dict[str, Any]]:
+        """The different descriptions of the machines whose seconds the table has, as `records.provenance` gives them.
+
+        Seconds of several may not compare. Machines that are described alike need not be equally fast.
+        """
+        machines: list[dict[str, Any]] = []
+        for stretch in self.timed_by or self.made_by:
+            machine = stretch.get("machine") or {}
+            machines += [machine] if machine not in machines else []
+        return machines
+
+    @property
+    def clock(self) -> str:
+        """The column that times a replay: the processor's seconds, which are those of an idle machine.
+
+        With several threads, or with a GPU, whose seconds no processor counts, those of the clock on the wall.
+        """
+        gpus = any(machine.get("gpus") for machine in self.machines)
+        return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
+
+    def objective(self, **changes: Any) -> Objective:
+        """The task as it was recorded, but for `changes` of its parameters.
+
+        Raises
+        ------
+        CorruptTable
+            If the class is not that of the task of this name in `conf/task`: a file from elsewhere must not choose
+            what is called.
+        ValueError, UsageError
+            As `Spec.build`.
+        """
+        known = target_of(self.task)
+        if self.target != known:
+            there = f"conf/task/{self.task}.yaml has {known}" if known else f"there is no conf/task/{self.task}.yaml"
+            raise CorruptTable(f"the table was recorded of task {self.task} by {self.target}, but {there}")
+        return Spec(self.task, self.target, {**self.parameters, **changes}).build()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A recorded table.
+
+    Attributes
+    ----------
+    name : str
+        That of its file, without the suffix.
+    head : Head
+    rows : DataFrame
+        Sorted by configuration and iteration. Columns:
+
+        configuration : place in the design, from 0
+        config.<name> : its parameters
+        iteration : from 1
+        consumed : iterations really trained; fewer where a solver had converged
+        validation_error, training_error : shares of wrong answers, the second nan where it is not known;
+            a last validation error of nan says that training diverged
+        seconds, processor_seconds : from the start of training; the second are summed over threads
+    """
+
+    name: str
+    head: Head
+    rows: pandas.DataFrame
+
+    @property
+    def configurations(self) -> dict[int, dict[str, Any]]:
+        """The configurations by their numbers."""
+        firsts = self.rows.drop_duplicates("configuration").set_index("configuration").filter(regex=r"^config\.")
+        return dict(zip(firsts.index.tolist(), _unprefixed(firsts), strict=True))
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what a replay depends on: the task, the data and the rows."""
+        digest = hashlib.sha256()
+        head = dataclasses.asdict(self.head)
+        del head["made_by"], head["timed_by"]
+        digest.update(json.dumps(head, sort_keys=True).encode())
+        for column, values in self.rows.items():
+            digest.update(f"{column}\n".encode())
+            is_number = values.dtype.kind in "iuf"
+            digest.update(np.ascontiguousarray(values).data if is_number else "\n".join(map(str, values)).encode())
+        return digest.hexdigest()
+
+    @property
+    def cautions(self) -> list[str]:
+        """Lines about what may not compare: errors by several versions of a library, seconds of several machines."""
+        said = []
+        made_by = [stretch.get("versions") or {} for stretch in self.head.made_by]
+        for name in sorted({name for versions in made_by for name in versions}):
+            if len(found := {str(versions.get(name)) for versions in made_by}) > 1:
+                said.append(f"table {self.name} was recorded with {name} {', '.join(sorted(found))}")
+        if (machines := len(self.head.machines)) > 1:
+            cure = "`python -m benchmarks.retime --help` tells how it gets those of one"
+            if not self.head.every_iteration:
+                cure = "to have those of one, record it on one, in another out="
+            said.append(
+                f"the seconds of table {self.name} are from {machines} unlike machines and may not compare; {cure}"
+            )
+        return said
+
+    def save(self, path: Path) -> None:
+        """Write the file as a whole; a reader sees the old or the new one."""
+        import pyarrow
+        from pyarrow import parquet
+
+        table = pyarrow.Table.from_pandas(self.rows, preserve_index=False)
+        head = json.dumps(dataclasses.asdict(self.head), sort_keys=True).encode()
+        table = table.replace_schema_metadata((table.schema.metadata or {}) | {KEY: head})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                parquet.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())  # an empty file must not take the place of the old one
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def checked(self) -> Objective:
+        """The task as it was recorded, if `check` finds nothing wrong; raises what that and `Head.objective` do."""
+        task = self.head.objective()
+        self.check(task.space, task.heavy.iterations)
+        return task
+
+    def check(self, space: Space, heavy_iterations: int) -> None:
+        """Refuse what cannot have been recorded of a task.
+
+        Parameters
+        ----------
+        space : Space
+        heavy_iterations : int
+
+        Raises
+        ------
+        CorruptTable
+            Naming the file and the first thing that is wrong: columns, configurations outside the space,
+            errors outside [0, 1], seconds that do not grow or are more of the processor's than there were, curves
+            that are not complete.
+        """
+        for wrong in self._faults(space, heavy_iterations):
+            raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
+
+    def _faults(self, space: Space, heavy_iterations: int):
+        rows = self.rows
+        expected = [*list(COLUMNS)[:1], *(f"config.{name}" for name in space.parameters), *list(COLUMNS)[1:]]
+        if list(rows) != expected:
+            yield f"its columns are {', '.join(rows)} instead of {', '.join(expected)}"
+            return
+        if rows.empty:
+            yield "it holds no configuration"
+            return
+        for column in COLUMNS:
+            if rows[column].dtype.kind not in "iuf":
+                yield f"its column {column} holds no numbers"
+                return
+        places = rows["configuration"].to_numpy()
+        if places.dtype.kind == "f" or places[0] < 0 or (np.diff(places) < 0).any():
+            yield "its configurations are not numbered by integers from 0 on, in ascending order"
+            return
+        for column in ("iteration", "consumed"):
+            if rows[column].dtype.kind == "f":
+                yield f"its column {column} holds no integers"
+        numbers, known = sorted(set(rows["iteration"])), {}
+        for number, curve in rows.groupby("configuration", sort=False):
+            where = f"configuration {number}"
+            configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
+            if len(configs) != 1:
+                yield f"{where} has {len(configs)} sets of parameters"
+                return
+            config = _unprefixed(configs)[0]
+            try:
+                space.validate(config)
+            except (TypeError, ValueError) as error:
+                yield f"{where}: {error}"
+            if (same := known.setdefault(tuple(config.values()), number)) != number:
+                yield f"{where} is configuration {same} again"
+            errors = curve["validation_error"].to_numpy()
+            if np.isnan(errors[:-1]).any() or np.nanmin([*errors, 0.0]) < 0 or np.nanmax([*errors, 0.0]) > 1:
+                yield f"{where}: a validation error is not in [0, 1]"
+            training = curve["training_error"].to_numpy()
+            if np.nanmin([*training, 0.0]) < 0 or np.nanmax([*training, 0.0]) > 1:
+                yield f"{where}: a training error is not in [0, 1]"
+            elif self.head.every_iteration and np.isnan(training[:-1]).any():  # the last may have diverged
+                yield f"{where}: a training error before the last is missing"
+            for clock in ("seconds", "processor_seconds"):
+                seconds = curve[clock].to_numpy()
+                if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
+                    yield f"{where}: its {clock} do not grow from one iteration to the next"
+            wall, processor = (curve[clock].iloc[-1] for clock in ("seconds", "processor_seconds"))
+            timed = self.head.clock == "processor_seconds"  # else they are not charged
+            if timed and processor > SLACK[0] * wall + SLACK[1]:
+                yield f"{where}: {processor:g} processor_seconds on one thread in {wall:g} seconds"
+            iterations = curve["iteration"].to_numpy()
+            ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
+            if self.head.every_iteration:
+                ends = ends and np.array_equal(iterations, np.arange(1, len(iterations) + 1))
+            else:
+                ends = ends and iterations.tolist() == numbers
+            if not ends or (np.diff(iterations) <= 0).any():
+                yield f"{where}: its curve is not complete up to iteration {heavy_iterations}"
+            consumed = curve["consumed"].to_numpy()
+            if (consumed < 1).any() or (consumed > iterations).any() or (np.diff(consumed) < 0).any():
+                yield f"{where}: consumed must be from 1 to the iteration, and not fall"
+            elif self.head.every_iteration and (consumed != iterations).any():
+                yield f"{where}: consumed must be the iteration"
+            if curve[self.head.clock].iloc[-1] == 0:
+                yield f"{where}: its training took 0 {self.head.clock}"
+
+
+def target_of(task: str) -> str | None:
+    """The class of a task by `conf/task`; None where there is no such task."""
+    return document("task", task)["_target_"] if task in choices("task") else None
+
+
+def load(path: str | Path) -> Table:
+    """Read a table; `Table.check` tells whether it can be replayed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    CorruptTable
+        If it is no table.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no table {path}" + (": it is a folder" if path.is_dir() else ""))
+    try:
+        table = parquet.read_table(path)
+        head = json.loads(table.schema.metadata[KEY])
+        by = {"made_by": tuple(head["made_by"]), "timed_by": tuple(head.get("timed_by", ()))}
+        head = Head(**head | {"data": DataSource(**head["data"])} | by)
+    except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
+        raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
+    return Table(path.stem, head, table.to_pandas())
+
+
+def _unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
+    """The rows of columns config.<name> as configurations, with Python's own numbers."""
+    named = configs.rename(columns=lambda column: column.removeprefix("config."))
+    return named.to_dict("records")

@@ -1,0 +1,295 @@
+"""Figures of curves: what is drawn, what is written beside them, and what they leave alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.image import imread
+
+import support
+from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis.incumbents import incumbents
+from benchmarks.figures import curves as plots
+from benchmarks.figures.style import METHOD_STYLES
+from support import frame, line
+
+NAN = math.nan
+
+
+def run(values, **identity):
+    """The record of a run of heavy trials; nan for a failed one."""
+    return support.run("H" * len(values), values, **identity)
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_regret_figure_draws_steps_with_n_in_the_legend():
+    trials = frame(
+        run([4.0, 1.0, 0.5]),
+        run([2.0, 1.0, 0.1], seed=1),
+        run([8.0, 4.0], method="gp_bo", hash="bbbb2222"),
+        run([4.0], method="gp_bo", hash="bbbb2222", seed=1),
+    )
+    (axes,) = plots.regret_figure(trials, "currin").axes
+    assert legend(axes) == ["btao (n = 2)", "gp_bo (n = 1–2)"]
+    assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.0, 1.0, 0.3])
+    # In full only where both seeds are there, and nothing beyond the end of a seed.
+    assert line(axes, "gp_bo (n = 1–2)") == ([1], [6.0])
+    faint = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    assert [list(one.get_ydata()) for one in faint] == [[6.0, 4.0]]
+    assert all(one.get_drawstyle() == "steps-post" for one in axes.get_lines())
+    assert axes.get_yscale() == "log"
+    assert axes.get_xlabel() == "heavy evaluations"
+    assert axes.get_title() == "currin"
+
+
+def test_regret_figure_statistics_and_axes():
+    trials = frame(*(run([2.0**seed], seed=seed) for seed in range(5)))
+    (axes,) = plots.regret_figure(trials, "currin", statistic="median", against="time").axes
+    assert line(axes, "btao (n = 5)") == ([2.0], [4.0])
+    assert axes.get_xlabel().startswith("seconds")
+    with pytest.raises(ValueError, match="statistic must be one of mean, median, iqm, got 'mode'"):
+        plots.regret_figure(trials, "currin", statistic="mode")
+
+
+def test_regret_figure_refuses_unknown_tasks_and_optima():
+    trials = frame(run([1.0]), run([1.0], task="svm", optimum=None))
+    with pytest.raises(ValueError, match="task 'park' has no trials in this frame; it has those of: currin, svm"):
+        plots.regret_figure(trials, "park")
+    with pytest.raises(ValueError, match="task 'svm' has no known optimum"):
+        plots.regret_figure(trials, "svm")
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0, 0.0], [1.0, 1e-17, 0.0], [1.0, 1e-5, 1e-16]])
+def test_regrets_of_zero_are_drawn_at_the_floor_and_the_axis_says_so(tmp_path, values):
+    figure = plots.regret_figure(frame(run(values), run(values, seed=1)), "currin", path=tmp_path / "zero.png")
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "simple regret (smaller than 10⁻⁹: drawn there)"
+    _, y = line(axes, "btao (n = 2)")
+    assert y == [max(value, plots.REGRET_FLOOR) for value in values]
+    bottom, top = axes.get_ylim()
+    assert 0 < bottom < plots.REGRET_FLOOR < top
+    assert pd.read_csv(tmp_path / "zero.csv")["mean"].tolist() == values  # the numbers themselves are not floored
+
+
+def test_an_axis_without_tiny_regrets_mentions_no_floor():
+    (axes,) = plots.regret_figure(run([1.0, 0.1]), "currin").axes
+    assert axes.get_ylabel() == "simple regret"
+
+
+def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
+    trials = frame(
+        run([3.0, 1.0]),
+        run([0.4, 0.3], task="svm", data="mnist-5000", optimum=None),
+        run([0.5, 0.2], task="svm", data="mnist-5000", optimum=None, seed=1),
+    )
+    figure, table = plots._curves_figure(trials, ["heavy_runs"], "mean")
+    assert [axes.get_title() for axes in figure.axes] == ["currin", "svm, data: mnist-5000"]
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
+    assert line(figure.axes[1], "btao (n = 2)") == ([1, 2], pytest.approx([0.45, 0.25]))
+
+    path = plots.figure_run(trials, tmp_path / "new" / "run.png")
+    assert path == tmp_path / "new" / "run.png"
+    assert imread(path).std() > 0
+    assert {each.suffix for each in path.parent.iterdir()} == {".png", ".pdf", ".csv"}
+    written = pd.read_csv(path.with_suffix(".csv"))
+    np.testing.assert_allclose(written["mean"], table["mean"])
+    assert set(zip(written["task"], written["measure"], strict=True)) == {("currin", "regret"), ("svm", "value")}
+
+
+def test_a_row_a_task_and_a_column_an_axis(tmp_path):
+    trials = frame(
+        support.run("LHH", [0.0, 4.0, 2.0]),
+        support.run("LHH", [0.0, 2.0, 2.0], seed=1),
+        run([0.4, 0.3], task="svm", optimum=None),
+    )
+    figure = plots.curves_figure(trials, plots.COSTS, path=tmp_path / "costs.png")
+    assert [axes.get_title() for axes in figure.axes] == ["currin", "currin", "svm", "svm"]
+    seconds, equivalents = figure.axes[:2]
+    assert seconds.get_xlabel() == "seconds of training"
+    assert line(seconds, "btao (n = 2)") == ([3.0, 4.5], [3.0, 2.0])
+    assert equivalents.get_xlabel() == "training iterations, in heavy runs"
+    assert line(equivalents, "btao (n = 2)") == ([1.2, 2.2], [3.0, 2.0])
+    written = pd.read_csv(tmp_path / "costs.csv")
+    assert written.groupby(["task", "against"]).size().to_dict() == {
+        ("currin", "heavy_equivalents"): 3, ("currin", "train_seconds"): 3,
+        ("svm", "heavy_equivalents"): 2, ("svm", "train_seconds"): 2,
+    }  # fmt: skip
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
+
+
+def test_values_that_fall_to_a_third_have_a_logarithmic_axis():
+    for values, scale in (
+        ([0.9, 0.05], "log"),
+        ([0.9, 0.25], "log"),
+        ([0.9, 0.31], "linear"),
+        ([0.9, 0.0], "linear"),
+        ([5.0, -1.0], "linear"),
+    ):
+        (axes,) = plots.curves_figure(run(values, optimum=None)).axes
+        assert axes.get_yscale() == scale
+
+
+def test_markers_of_curves_that_coincide_lie_apart():
+    trials = frame(*(run(np.ones(60), method=method) for method in ("btao", "tpe")))
+    (axes,) = plots.curves_figure(trials).axes
+    assert [one.get_markevery() for one in axes.get_lines()] == [(0, 6), (1, 6)]
+
+
+def test_figure_run_when_all_trials_failed(tmp_path):
+    trials = frame(
+        run([NAN, NAN]),
+        run([NAN], task="svm", optimum=None),
+        run([NAN], task="park", method="gp_bo"),
+        run([1.0], task="park"),
+    )
+    plots.figure_run(trials, tmp_path / "run.png")
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
+    currin, park, svm = figure.axes
+    for axes in (currin, svm):
+        assert [text.get_text() for text in axes.texts] == ["no heavy result"]
+        assert legend(axes) == ["btao (no heavy result, seeds: 1)"]
+    assert legend(park) == ["btao (n = 1)", "gp_bo (no heavy result, seeds: 1)"]
+
+
+def test_two_hashes_of_a_method_share_a_color_and_differ_in_marker():
+    trials = frame(run([1.0]), run([2.0], hash="bbbb2222"))
+    (axes,) = plots.regret_figure(trials, "currin").axes
+    assert legend(axes) == ["btao [aaaa] (n = 1)", "btao [bbbb] (n = 1)"]
+    one, two = axes.get_lines()
+    assert one.get_color() == two.get_color()
+    assert one.get_fillstyle() != two.get_fillstyle()
+
+
+def test_figures_refuse_nothing_to_draw_a_wrong_optimum_and_a_wrong_ending(tmp_path):
+    with pytest.raises(ValueError, match="no trials"):
+        plots.figure_run(run([1.0]).iloc[:0], tmp_path / "run.png")
+    with pytest.raises(ValueError, match="NEGATIVE REGRET"):
+        plots.figure_run(run([-1.0]), tmp_path / "run.png")
+    with pytest.raises(ValueError, match=r"path must end in \.png"):
+        plots.figure_run(run([1.0]), tmp_path / "run.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_figures_leave_the_settings_alone_and_do_without_pyplot(tmp_path, monkeypatch):
+    def settings():
+        return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
+
+    before = settings()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # importing it now fails
+    plots.figure_run(run([1.0]), tmp_path / "run.png")
+    assert settings() == before
+
+
+@pytest.mark.parametrize("hashes", [["aaaa"], ["aaaa", "bbbb"]])
+def test_no_text_of_a_crowded_figure_is_cut_off_or_overlaps_the_legend(hashes):
+    trials = frame(
+        *(
+            run(np.geomspace(1, 1e-3 * (number + 1), 8 - seed), method=method, hash=hash, seed=seed, task=task)
+            for (number, method), hash, seed, task in itertools.product(
+                enumerate([*METHOD_STYLES, "another_method"]), hashes, range(2), ["currin", "park"]
+            )
+        )
+    )
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
+    FigureCanvasAgg(figure).draw()
+    page = figure.bbox
+    legends = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    caption = figure._supxlabel.get_window_extent()
+    for axes, box in zip(figure.axes, legends, strict=True):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0
+        assert not box.overlaps(axes.xaxis.label.get_window_extent())
+        assert not box.overlaps(caption)
+        assert axes.bbox.width > 0.25 * page.width
+    assert not legends[0].overlaps(legends[1])
+
+
+def test_the_figure_draws_what_the_analysis_says():
+    rng = np.random.default_rng(5)
+    trials = frame(*(run(rng.random(6), seed=seed) for seed in range(6)))
+    expected = analysis.aggregate(incumbents(trials))
+    (axes,) = plots.regret_figure(trials, "currin").axes
+    assert line(axes, "btao (n = 6)")[1] == expected["mean"].tolist()
+    (band,) = axes.collections
+    corners = band.get_paths()[0].vertices[:, 1]
+    assert corners.min() == expected["low"].min()
+    assert corners.max() == expected["high"].max()
+
+
+def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known():
+    trials = frame(run([4.0, 1.5]))
+    (axes,) = plots.curves_figure(trials, measure="value").axes
+    assert line(axes, "btao (n = 1)") == ([1, 2], [4.0, 1.5])
+    assert axes.get_ylabel() == "best value so far (minimized)"
+    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
+        plots.curves_figure(trials, measure="score")
+
+
+def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
+    trials = frame(run([4.0, 1.0, 2.0]), run([3.0, 5.0, 1.0], seed=1))
+    trials["recommended"] = pd.array([0, 0, 1, None, None, None], "Int64")
+    (axes,) = plots.curves_figure(trials, measure="value", by="recommended").axes
+    assert axes.get_ylabel() == "value of what is recommended (minimized)"
+    assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.5, 3.5, 1.0])
+    (axes,) = plots.curves_figure(trials, by="recommended").axes
+    assert axes.get_ylabel() == "simple regret of what is recommended"
+    with pytest.raises(ValueError, match="by must be one of value, recommended, got 'best'"):
+        plots.curves_figure(trials, by="best")
+
+
+def test_a_curve_is_left_out_where_most_seeds_are_missing():
+    trials = frame(run([4.0, 2.0, 1.0]), run([4.0, 4.0], seed=1), run([1.0], seed=2))
+    (axes,) = plots.regret_figure(trials, "currin").axes
+    assert legend(axes) == ["btao (n = 2–3)"]
+    faint = [list(one.get_xdata()) for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    assert faint == [[1, 2]]  # the third step has one seed of three
+
+
+def test_a_curve_has_a_gap_where_no_seed_is_running():
+    """Seed 0 has two heavy runs of a second, seed 1 its first after eight."""
+    one, other = run([3.0, 1.0]), run([2.0, 0.5], seed=1)
+    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]))
+    (axes,) = plots.curves_figure(trials, "train_seconds", measure="value").axes
+    (curve,) = [one for one in axes.get_lines() if one.get_label() == "btao (n = 1 of 2)"]
+    np.testing.assert_array_equal(curve.get_xdata(), [1, 2, np.nextafter(2, 3), 8, 17])
+    np.testing.assert_array_equal(curve.get_ydata(), [3, 1, NAN, 2, 0.5])
+
+
+def test_a_curve_has_a_gap_where_most_seeds_are_missing():
+    """Two seeds of five go on from 2 to 8 seconds, where the others begin."""
+    early = [run([3.0, 1.0], seed=seed).assign(train_seconds=1.0) for seed in range(3)]
+    late = [run([2.0, 0.5], seed=seed).assign(train_seconds=[1.5, 7.5]) for seed in (3, 4)]
+    later = [run([2.0, 0.5], seed=seed).assign(train_seconds=[8.0, 1.0]) for seed in (5, 6)]
+    (axes,) = plots.curves_figure(frame(*early, *late, *later), "train_seconds", measure="value").axes
+    (curve,) = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    np.testing.assert_array_equal(curve.get_xdata(), [1.5, 2, np.nextafter(2, 3), 8, 9])
+    np.testing.assert_array_equal(curve.get_ydata(), [2.6, 1.4, NAN, 2, 0.5])
+
+
+def test_the_marks_of_small_fractions_of_a_second_do_not_run_together():
+    trials = frame(*(run([3.0, 1.0, 0.5], seed=seed).assign(train_seconds=1e-4) for seed in range(5)))
+    figure = plots.curves_figure(trials, ["train_seconds", "heavy_equivalents"])
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [label.get_window_extent(renderer) for label in figure.axes[0].get_xticklabels()]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_the_whole_caption_is_on_the_page_of_a_small_figure():
+    trials = frame(*(run([4.0, 3.0, 2.0, 1.0, 0.5][: 3 + seed], seed=seed) for seed in range(3)))
+    figure, _ = plots._curves_figure(trials, ["heavy_runs"], "mean")
+    FigureCanvasAgg(figure).draw()
+    caption = figure._supxlabel
+    assert "faint where seeds are missing" in caption.get_text().replace("\n", " ")
+    box = caption.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y0 >= 0
+    assert not box.overlaps(figure.axes[0].get_legend().get_window_extent())

@@ -1,0 +1,137 @@
+"""The style of figures, and what is written of one."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from benchmarks.figures.style import (
+    METHOD_STYLES,
+    OTHER_STYLES,
+    label_styles,
+    method_styles,
+    png_path,
+    powers_of_ten,
+    save,
+)
+
+METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
+
+
+def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_color():
+    styles = method_styles(METHODS)
+    assert styles == {name: METHOD_STYLES[name] for name in METHOD_STYLES}
+    for aspect in ("color", "dashes", "marker"):
+        assert len({getattr(style, aspect) for style in styles.values()}) == len(METHODS)
+    assert method_styles(["tpe"])["tpe"] == styles["tpe"]
+
+
+def test_styles_of_other_methods_are_distinct_and_do_not_depend_on_the_company():
+    names = [f"method_{number}" for number in range(40)]
+    styles = method_styles([*names, *METHODS])
+    assert len(set(styles.values())) == len(styles)
+    alone = {name: method_styles([name])[name] for name in ("mine", "yours")}
+    assert method_styles(["yours", "mine", "btao"]) == {"btao": METHOD_STYLES["btao"], **alone}
+    with pytest.raises(ValueError, match="got 91"):
+        method_styles(map(str, range(91)))
+
+
+def test_labels_have_the_style_of_their_method():
+    styles = label_styles(["btao [1a2b]", "btao [3c4d]", "tpe", "light_per_heavy=4"])
+    assert styles["btao [1a2b]"] == styles["btao [3c4d]"] == METHOD_STYLES["btao"]
+    assert styles["tpe"] == METHOD_STYLES["tpe"]
+    assert styles["light_per_heavy=4"] in OTHER_STYLES
+
+
+def lightness(color):
+    """CIE L* of a color: what is left of it in print without color."""
+    red, green, blue = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
+    y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
+def test_colors_are_dark_enough_for_white_paper_without_color():
+    assert all(lightness(style.color) < 73 for style in METHOD_STYLES.values())
+
+
+def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
+    axes = Figure().add_subplot(yscale="log", ylim=(0.003, 20))
+    powers_of_ten(axes.yaxis)
+    axes.figure.draw_without_rendering()
+    labels = [tick.label1.get_text() for tick in axes.yaxis.get_major_ticks()]
+    assert [label for label in labels if label in {"10⁻²", "10⁻¹", "10⁰", "10¹"}] == ["10⁻²", "10⁻¹", "10⁰", "10¹"]
+    assert axes.yaxis.get_major_formatter()(1e-9) == "10⁻⁹"
+    assert len(axes.yaxis.get_minorticklocs()) == 0
+    axes = Figure().add_subplot(yscale="log", ylim=(0.2, 2))  # where matplotlib would label marks between powers
+    powers_of_ten(axes.yaxis)
+    axes.figure.draw_without_rendering()
+    assert len(axes.yaxis.get_minorticklocs()) > 8
+    assert {label.get_text() for label in axes.yaxis.get_minorticklabels()} == {""}
+
+
+def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time(tmp_path):
+    table = pd.DataFrame({"x": [1, 2]})
+    files = []
+    for folder in ("one", "two"):
+        figure = Figure()
+        figure.add_subplot().plot(table["x"])
+        save(figure, table, png_path(tmp_path / folder / "figure.png"))
+        files.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
+    assert set(files[0]) == {"figure.png", "figure.pdf", "figure.csv"}
+    assert files[0] == files[1]
+    assert b"CreationDate" not in files[0]["figure.pdf"]
+    assert files[0]["figure.csv"] == b"x\n1\n2\n"
+    with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
+        png_path("figure.pdf")
+
+
+def test_a_figure_is_laid_out_once_whatever_the_user_s_settings(tmp_path):
+    contents = []
+    for automatic in (False, True):
+        figure = Figure(layout="constrained")
+        figure.add_subplot(title="a title")
+        with matplotlib.rc_context({"figure.autolayout": automatic}):
+            save(figure, pd.DataFrame({"x": [1]}), tmp_path / "figure.png")
+        assert figure.get_layout_engine() is None
+        contents.append((tmp_path / "figure.pdf").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_several_processes_may_write_one_figure(tmp_path):
+    """As two commands on one folder do; the first file that a reader finds is whole."""
+    path = tmp_path / "figure.csv"
+    text = "from pathlib import Path; import sys; from benchmarks.figures.style import _write\n"
+    text += "for _ in range(300): _write(Path(sys.argv[1]), sys.argv[2].encode() * 1000)"
+    writers = [subprocess.Popen([sys.executable, "-c", text, str(path), word]) for word in ("one", "two")]
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            assert path.read_bytes() in (b"one" * 1000, b"two" * 1000)
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.csv"]
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "csv"])
+def test_a_file_that_cannot_be_written_is_named_and_the_older_one_stays(tmp_path, monkeypatch, ending):
+    write = Path.write_bytes
+
+    def full(path, content):
+        if f".{ending}" in path.suffixes:
+            write(path, content[:3])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, content)
+
+    path = tmp_path / f"figure.{ending}"
+    path.write_text("older")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="figure not written: No space left on device") as caught:
+        save(Figure(), pd.DataFrame({"x": [1]}), tmp_path / "figure.png")
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "older" and not list(tmp_path.glob("*.tmp"))
