@@ -1,0 +1,47 @@
+"""Files that are replaced as a whole: a reader sees the old or the new one, never a part, whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside a file to write to; what was written there takes the file's place at the end of the block.
+
+    The new content is on the disk before it has the file's name, so that not even a power cut leaves an
+    empty file. After an error the file is as it was. Several processes may replace one file at a time: each
+    writes to a path of its own, and the last one wins.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its folder is made where there is none. The temporary path keeps the suffix.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; it names `path`.
+    """
+    temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file by one with this content, text as UTF-8; see `replacing`."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
