@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import ROOT, TABLES
 from benchmarks.config.request import Request, own_options, read
+from benchmarks.records.command import RECORD_MODULE, Command
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
 from benchmarks.tables.design_log import DEFAULT_N
 
@@ -92,12 +92,12 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
     return request, n, only_gather
 
 
-def _command(arguments: Sequence[str], recording: Recording) -> str:
-    """The command line for the record, which finds the same data whatever the shell and its folder, or fails."""
+def _command(arguments: Sequence[str], recording: Recording) -> Command:
+    """The command for the record, which finds the same data whatever the shell and its folder, or fails."""
     from benchmarks.data.datasets import found_by
 
     found = found_by(recording.objective.data.name, recording.request.data_dir)
-    return shlex.join(["python", "-m", "benchmarks.record", *options.with_values(arguments, found)])
+    return Command(RECORD_MODULE, tuple(options.with_values(arguments, found)))
 
 
 def _holding(recording: Recording, numbers: set[int]) -> str:

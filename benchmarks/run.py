@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from benchmarks.config import options
 from benchmarks.config.help import help_text
 
 if TYPE_CHECKING:
+    from benchmarks.records.command import Command
     from benchmarks.running.plan import Plan
     from benchmarks.running.progress import Failure
 
@@ -59,12 +59,14 @@ def main(arguments: list[str]) -> int:
     return 1 if failures or faults else 0
 
 
-def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
-    """The command line for the record, which finds the same published data whatever the shell and its folder, or fails.
+def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
+    """The command for the record, which finds the same published data whatever the shell and its folder, or fails.
 
     What a sweep varies stays as it was given; and of one over tasks of several data sets, or that replays tables, too,
     no option can name the data of all.
     """
+    from benchmarks.records.command import RUN_MODULE, Command
+
     requests = [plan.request for plan in plans]
     live = [plan for plan in plans if plan.data is not None]
     found = {}
@@ -76,7 +78,7 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> str:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
-    return shlex.join(["python", "-m", "benchmarks.run", *options.with_values(arguments, found)])
+    return Command(RUN_MODULE, tuple(options.with_values(arguments, found)), tuple(plan.job for plan in plans))
 
 
 def _stopped(arguments: list[str]) -> int:
@@ -96,7 +98,7 @@ def _plans(arguments: Sequence[str]) -> list[Plan]:
     return [plan(request) for request in requests]
 
 
-def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
+def _run(plan: Plan, command: Command, prefix: str) -> list[Failure]:
     """Run what is not done yet, showing how it goes."""
     from benchmarks.console.display import open_display
     from benchmarks.records.source_code import changed
@@ -107,7 +109,7 @@ def _run(plan: Plan, command: str, prefix: str) -> list[Failure]:
         print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
     for reason in plan.skipped:
         print(f"skipped: {reason}", file=sys.stderr)
-    for line in (*plan.cautions, *changed((experiments[index] for index in plan.done), request.out)):
+    for line in (*plan.cautions, *changed(plan.done_runs)):
         print(f"note: {line}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
         jobs, run_all = request.jobs, functools.partial(engine.run_all, jobs=request.jobs)

@@ -13,8 +13,9 @@ from baselines.interpreter import interpreter
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import document
-from benchmarks.records.grid import LEGEND, finishing, grids, unbegun
+from benchmarks.records.grid import LEGEND, grids, not_started
 from benchmarks.records.trials import CorruptRecord
+from benchmarks.tables import progress
 
 HELP = """\
 usage: python -m benchmarks.status [out=results/runs]
@@ -37,11 +38,11 @@ def main(arguments: list[str]) -> int:
     except (UsageError, CorruptRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    jobs = unbegun(found)
-    for lines in [*(grid.lines() for grid in found), *([f"{job}: not begun"] for job in jobs)]:
+    jobs = not_started(found)
+    for lines in [*(progress.lines(grid) for grid in found), *([f"{job}: not begun"] for job in jobs)]:
         print(*lines, sep="\n", end="\n\n")
     print(LEGEND)
-    commands = dict.fromkeys([*(line for grid in found for line in finishing(grid)), *jobs.values()])
+    commands = dict.fromkeys([*(command for grid in found for command in progress.finishing(grid)), *jobs.values()])
     if commands:
         print(f"\nto finish (python: {interpreter()}):", *commands, sep="\n  ")
     return 1 if commands else 0

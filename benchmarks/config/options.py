@@ -153,6 +153,12 @@ def alike(option: str, value: object, default: object) -> None:
             return
 
 
+def value_of(words: Iterable[str], option: str) -> str | None:
+    """What the words of a command line give an option, None if nothing; the last one counts."""
+    values = [value for name, _, value in (word.lstrip("+").partition("=") for word in words) if name == option]
+    return values[-1] if values else None
+
+
 def with_values(words: Iterable[str], given: Mapping[str, str]) -> list[str]:
     """The words of a command line with these values of options, in place of what it says of them."""
     kept = [word for word in words if word.lstrip("+").partition("=")[0] not in given]

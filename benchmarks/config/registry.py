@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,31 @@ ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
 TABLES = ROOT / "results" / "tables"
 GROUPS = ("task", "method")
+# Methods of the suite itself, which no command names.
+INTERNAL = {"design": "benchmarks.tables.design.DesignSearch"}
+# The classes that runs and tables of before schema 2 name in their identity, where names now stand alone.
+FORMER_TARGETS = {
+    "task": {
+        **{name: f"benchmarks.objectives.{name}.{name.capitalize()}" for name in ("currin", "park", "toy")},
+        **{name: f"benchmarks.objectives.{name}.{name.upper()}" for name in ("cnn", "fcn", "svm")},
+    },
+    "method": {
+        "bohb": "baselines.bohb.BOHB",
+        "btao": "baselines.btao.BTAOMethod",
+        "btao_paper": "baselines.btao.BTAOMethod",
+        "dehb": "baselines.dehb.DEHB",
+        "design": "benchmarks.design.DesignSearch",
+        "gp_bo": "baselines.gp_bo.GPBO",
+        "hyperband": "baselines.hyperband.Hyperband",
+        "mf_gp": "baselines.mf_gp.MultiFidelityGP",
+        "optuna_gp": "baselines.optuna_samplers.OptunaGP",
+        "optuna_tpe": "baselines.optuna_samplers.OptunaTPE",
+        "random_search": "baselines.random_search.RandomSearch",
+        "smac": "baselines.smac.SMAC",
+        "smac_gp": "baselines.smac.SMAC",
+        "tpe": "baselines.tpe.TPE",
+    },
+}
 REQUIRED = {"task": ("name", "description", "_target_", "scales"), "method": ("_target_",)}
 
 
@@ -31,7 +58,13 @@ def document(group: str, name: str) -> dict[str, Any]:
         If the file cannot be read as YAML, or lacks what a task's or a method's must have.
     """
     path = CONF / group / f"{name}.yaml"
-    text = path.read_text(encoding="utf-8")
+    return copy.deepcopy(_document(group, path, path.stat().st_mtime_ns))
+
+
+@functools.lru_cache(256)
+def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
+    """What a file holds; read again when it has changed."""
+    text, name = path.read_text(encoding="utf-8"), path.stem
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -46,6 +79,13 @@ def document(group: str, name: str) -> dict[str, Any]:
             if key not in content:
                 raise UsageError(f"{path} lacks {key!r}")
     return content
+
+
+def target_of(group: str, name: str) -> str | None:
+    """Where the class of a task or a method is, by its name; None where there is none of this name."""
+    if group == "method" and name in INTERNAL:
+        return INTERNAL[name]
+    return document(group, name)["_target_"] if name in choices(group) else None
 
 
 def task_listing() -> str:

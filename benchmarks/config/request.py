@@ -19,6 +19,7 @@ from benchmarks.config.options import SCALES, text, unknown
 from benchmarks.config.registry import CONF, GROUPS, choices, document, find_table, task_listing
 
 SWEEP_FLAGS = ("-m", "--multirun")
+PATHS = ("out", "data_dir", "table")  # options that are taken literally
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Request:
         The parameters of the task that the command line itself gives.
     address : str or None
         Of the scheduler; None: the engine brings its own.
+    label : str
+        Of a job of a sweep: the options, but for method and seeds, that tell it from the others.
     """
 
     task: dict[str, Any]
@@ -58,6 +61,7 @@ class Request:
     jobs: int
     threads: int
     display: str
+    label: str
 
 
 def own_options(
@@ -117,7 +121,7 @@ def read(arguments: Sequence[str]) -> list[Request]:
         if "=" not in argument:
             raise UsageError(f"{argument!r} is not of the form option=value; --help lists the options")
     with _one_line_errors():
-        from hydra import initialize_config_dir
+        from hydra import initialize_config_dir  # slow
 
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             return [_request(job) for job in _expand([normalize(argument) for argument in overrides], multirun)]
@@ -143,42 +147,69 @@ def _one_line_errors() -> Iterator[None]:
         raise UsageError(str(error).partition("\n")[0]) from error
 
 
-def _expand(overrides: list[str], multirun: bool) -> list[list[str]]:
-    """The overrides of every job: the product of all sweeps, the last one fastest."""
+@dataclass(frozen=True)
+class _Job:
+    """One job of a sweep: its overrides, its paths by option, and what tells it from the others."""
+
+    overrides: list[str]
+    paths: dict[str, str | None]
+    label: str
+
+
+def _expand(arguments: list[str], multirun: bool) -> list[_Job]:
+    """Every job: the product of all sweeps, the last one fastest."""
+    axes = [_values(argument, multirun) for argument in arguments]
+    swept = {values[0][0] for values in axes if len(values) > 1} - {"method", "seeds"}
+    return [
+        _Job(
+            [f"{key}={value}" for key, value in job if key not in PATHS],
+            {key: value for key, value in job if key in PATHS},
+            ", ".join(sorted(f"{key}={text(value)}" for key, value in job if key in swept)),
+        )
+        for job in itertools.product(*axes)
+    ]
+
+
+def _values(argument: str, multirun: bool) -> list[tuple[str, str | None]]:
+    """The option of an argument with its value, or with each that it sweeps over."""
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import OverrideParseException
 
+    option, _, given = argument.partition("=")
+    if option in PATHS:  # literally, so that Hydra's own signs may be in it
+        several = multirun and option == "table" and not Path(given).expanduser().exists()
+        paths = given.split(",") if several else [given]
+        if "" in paths:
+            raise UsageError(f"{option}=: give a path, . for this folder")
+        return [(option, None if path == "null" else path) for path in paths]
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())
-    axes = []
-    for line in overrides:
-        try:
-            (override,) = parser.parse_overrides([line])
-        except OverrideParseException as error:
-            raise UsageError(f"{line!r} cannot be read: {str(error).partition(chr(10))[0]}") from error
-        key = override.get_key_element()
-        if override.is_hydra_override():
-            raise UsageError(f"{line!r}: Hydra only reads the options here, its own settings have no effect")
-        if override.is_delete():
-            raise UsageError(f"{line!r}: an option cannot be removed")
-        if not override.is_sweep_override():
-            axes.append([line])
-        elif not multirun:
-            raise UsageError(f"{line!r} is a sweep: add -m to run it, or write a list as {key}=[...]")
-        elif not override.is_discrete_sweep():
-            raise UsageError(f"{line!r}: an interval cannot be swept, give its values")
-        else:
-            axes.append([f"{key}={value}" for value in override.sweep_string_iterator()])
-    return [list(job) for job in itertools.product(*axes)]
+    try:
+        (override,) = parser.parse_overrides([argument])
+    except OverrideParseException as error:
+        raise UsageError(f"{argument!r} cannot be read: {str(error).partition(chr(10))[0]}") from error
+    key = override.get_key_element()
+    if override.is_hydra_override():
+        raise UsageError(f"{argument!r}: Hydra only reads the options here, its own settings have no effect")
+    if override.is_delete():
+        raise UsageError(f"{argument!r}: an option cannot be removed")
+    if not override.is_sweep_override():
+        return [(option, given)]
+    if not multirun:
+        raise UsageError(f"{argument!r} is a sweep: add -m to run it, or write a list as {key}=[...]")
+    if not override.is_discrete_sweep():
+        raise UsageError(f"{argument!r}: an interval cannot be swept, give its values")
+    return [(key, value) for value in override.sweep_string_iterator()]
 
 
-def _request(overrides: list[str]) -> Request:
+def _request(job: _Job) -> Request:
     """Compose one job's configuration and check it."""
     from hydra import compose
     from omegaconf import OmegaConf
 
-    defaults = _check_names(overrides)
-    config = OmegaConf.to_container(compose("config", overrides=overrides), resolve=True, throw_on_missing=True)
+    defaults = _check_names(job.overrides) | dict.fromkeys(job.paths)
+    composed = compose("config", overrides=job.overrides)
+    config = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True) | job.paths
     values = _tree(config)
     for key, default in defaults.items():
         if key.startswith(("task.", "methods.")):
@@ -216,6 +247,7 @@ def _request(overrides: list[str]) -> Request:
         address=address,
         jobs=options.count("jobs", config["jobs"], required=True),
         threads=options.count("threads", config["threads"], required=True),
+        label=job.label,
         **chosen,
     )
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import functools
 import inspect
+import math
 import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from benchmarks.config.registry import target_of
+
+FIRST_VERSION = 1  # of a class that does not say its `version`
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,8 @@ class Spec:
     target : str
         Where the class is, for example "benchmarks.objectives.currin.Currin".
     parameters : mapping of str to value
-        Values that JSON can hold; tuples count as lists.
+        Values that JSON can hold; tuples count as lists. Numbers are passed on, and enter the identity, in
+        the type that the class annotates, or its default has: 0 and 0.0 are one value.
 
     Raises
     ------
@@ -84,6 +92,63 @@ class Spec:
                 raise ValueError(f"{self.name}: {name} cannot be null: give a value")
 
     def build(self, **given: Any) -> Any:
-        """An instance, of `given` and `parameters`; errors as in `check`."""
+        """An instance, of `given` and `typed_parameters`; errors as in `check`."""
         self.check(set(given))
-        return self.resolve()(**given, **self.parameters)
+        return self.resolve()(**given, **self.typed_parameters)
+
+    @property
+    def version(self) -> int:
+        """The number that the class raises as `version` when its results come to mean something else."""
+        return getattr(self.resolve(), "version", FIRST_VERSION)
+
+    @functools.cached_property
+    def typed_parameters(self) -> dict[str, Any]:
+        """The parameters, with numbers in the types of the class."""
+        accepted = inspect.signature(self.resolve()).parameters
+        return {
+            name: as_type_of(accepted[name], value) if name in accepted else value
+            for name, value in self.parameters.items()
+        }
+
+    def identity(self, group: str) -> dict[str, Any]:
+        """What decides results, apart from where the class is, as JSON can hold it.
+
+        Parameters
+        ----------
+        group : {"task", "method"}
+            Of `conf`. A class that is not the one which `conf` has by this name is named with its path.
+        """
+        identity = {"name": self.name, "version": self.version, "parameters": jsonable(self.typed_parameters)}
+        return identity if self.target == target_of(group, self.name) else identity | {"target": self.target}
+
+
+def as_type_of(parameter: inspect.Parameter, value: Any) -> Any:
+    """A value with its numbers in the type that a parameter is annotated with or, without that, its default has.
+
+    An integer becomes a float where a float is meant, and a whole float an integer where an integer is
+    meant; those in a list, too. Anything else stays as it is, for the class to refuse.
+    """
+    if isinstance(value, list | tuple):
+        return [as_type_of(parameter, item) for item in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if parameter.annotation is not inspect.Parameter.empty:
+        words = re.findall(r"\w+", str(getattr(parameter.annotation, "__name__", parameter.annotation)))
+    else:
+        words = [type(parameter.default).__name__]
+    if "float" in words:
+        return float(value)
+    return int(value) if "int" in words and float(value).is_integer() else value
+
+
+def jsonable(value: Any) -> Any:
+    """`value` as strict JSON can hold it; infinities, as in open bounds, become "inf" and "-inf"."""
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {str(name): jsonable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

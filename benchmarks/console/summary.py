@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from benchmarks import records
-from benchmarks.records.run_folder import OUTPUT, is_done, read_run
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import Status
 from benchmarks.running.progress import Progress
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress
     standing = {}
     for index, experiment in enumerate(experiments):
         folder = experiment.folder(out)
-        if is_done(folder):
+        if RunFolder(folder).is_done():
             frame = records.load(folder)
             best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
             standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
@@ -59,8 +60,8 @@ def fruitless(frame: DataFrame) -> list[str]:
 
 def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:
     """A line for every method and reason for which runs ended with budget left: how many, and why."""
-    runs = ((experiment.method.name, read_run(experiment.folder(out)) or {}) for experiment in experiments)
-    counts = Counter((name, run["exhausted"]) for name, run in runs if run.get("exhausted"))
+    runs = (RunFolder(experiment.folder(out)).info() for experiment in experiments)
+    counts = Counter((run.method, run.why) for run in runs if run is not None and run.status is Status.EXHAUSTED)
     return [f"{name}, {n} run{'s' if n > 1 else ''}: {why}" for (name, why), n in counts.items()]
 
 
@@ -161,7 +162,7 @@ def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -
 
 def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> None:
     """Name the runs whose libraries or methods printed or warned of something, in one line if any."""
-    paths = [folder / OUTPUT for folder in folders]
+    paths = [RunFolder(folder).output for folder in folders]
     paths = [str(path) for path in paths if path.is_file() and path.stat().st_size]
     if paths:
         runs = "1 run wrote output of its own" if len(paths) == 1 else f"{len(paths)} runs wrote output of their own"

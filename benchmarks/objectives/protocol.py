@@ -74,8 +74,12 @@ class Objective(Protocol):
     levels: str
     delta_bounds: tuple[float, float]
     rho_bounds: tuple[float, float]
-    optimum: float | None
     data: DataSource | None
+
+    @property
+    def optimum(self) -> float | None:
+        """The smallest true heavy value, where it is known."""
+        ...
 
     def prepare(self) -> None:
         """Load libraries and data. Called once before the first trial, so that no trial's clock pays for it."""

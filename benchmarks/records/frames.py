@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
-from benchmarks.records.run_folder import RUN, read_run
-from benchmarks.records.trials import TRIALS, CorruptRecord, Row, _parameters, _read_rows
+from benchmarks.records.run_folder import RUN, RunFolder
+from benchmarks.records.run_info import RunInfo
+from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
 # The columns of `load` but for those of the configuration, which go before `value`.
 COLUMN_TYPES = {
@@ -138,23 +140,20 @@ def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:
     runs: dict[tuple[Any, ...], tuple[Path, dict[str, Any], list[Row]]] = {}
     for path in sorted(out.rglob(TRIALS)):
         folder = path.parent
-        rows, _ = _read_rows(path)
-        run = read_run(folder)
+        rows, run = read_rows(folder), RunFolder(folder).info()
         if run is None and not rows:
             continue  # just starting
-        head = _head(run, folder)
-        key = (head["task"], head["method"], head["hash"], head["seed"])
+        if run is None:
+            raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+        key = (run.task, run.method, run.hash, run.seed)
         if key in runs:
             raise ValueError(f"{folder} and {runs[key][0]} record the same run: move one of them away")
-        runs[key] = (folder, head, rows)
+        runs[key] = (folder, _head(run), rows)
     return [(head, rows) for _, (_, head, rows) in sorted(runs.items(), key=lambda item: item[0])]
 
 
-def _head(run: dict[str, Any] | None, folder: Path) -> dict[str, Any]:
-    if run is None:
-        raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
-    try:
-        head = {name: run[name] for name in ("task", "method", "seed", "hash", "optimum")}
-        return head | {"data": run["data"] and run["data"]["name"], "parameters": _parameters(run)}
-    except KeyError as error:
-        raise CorruptRecord(f"{folder / RUN} lacks {error}: it describes no run") from None
+def _head(run: RunInfo) -> dict[str, Any]:
+    """The columns that all trials of a run have in common."""
+    head = {name: getattr(run, name) for name in ("task", "method", "seed", "hash", "optimum")}
+    parameters = json.dumps(run.parameters, sort_keys=True, allow_nan=False)
+    return head | {"data": run.identity["data"] and run.identity["data"]["name"], "parameters": parameters}

@@ -6,47 +6,41 @@ import functools
 import hashlib
 import inspect
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from benchmarks.records.run_folder import read_run, starts_of
-
-if TYPE_CHECKING:
-    from benchmarks.running.experiment import Experiment
-
-PARTS = ("method", "task")
+from benchmarks.config.spec import Spec
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import RunInfo, Start
 
 
-def digests(experiment: Experiment) -> dict[str, str | None]:
+def digests(parts: Mapping[str, Spec]) -> dict[str, str | None]:
     """What a run keeps of its code: the first digits of the SHA-256 of the files in which its classes are written.
 
-    Of the method and of the task; None where the source is not at hand. What those files import is not
+    Of each part, the method and the task; None where the source is not at hand. What those files import is not
     in it. A process reads each class's file once, soon after it was imported: it goes on with that
     code when the file changes.
     """
-    return {part: _digest_at_first(getattr(experiment, part).resolve()) for part in PARTS}
+    return {name: _digest_at_first(spec.resolve()) for name, spec in parts.items()}
 
 
-def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
+def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
     """A line for each file that was another one when trials were made, with the folders of their runs.
 
     Parameters
     ----------
-    experiments : iterable of Experiment
-        Those that are done. Starts that do not say what their code was are passed over.
-    out : Path
-        The folder of the records.
+    runs : iterable of (Path, mapping)
+        The folders of runs that are done, with their parts. Starts that do not say what their code was are
+        passed over.
     """
     digest = functools.cache(_digest)  # many runs are of few classes
     made: dict[Path, Counter[Path]] = {}
-    for experiment in experiments:
-        folder = experiment.folder(out)
-        starts = list(_starts_with_trials(read_run(folder) or {}))
+    for folder, parts in runs:
+        starts = list(_starts_with_trials(RunFolder(folder).info()))
         files = set()
-        for part in PARTS:
-            cls = getattr(experiment, part).resolve()
-            recorded = {(start.get("code") or {}).get(part) for start in starts} - {None}
+        for name, spec in parts.items():
+            cls = spec.resolve()
+            recorded = {start.code.get(name) for start in starts} - {None}
             if recorded - {digest(cls)}:
                 files.add(_file(cls))
         for path in files - {None}:
@@ -58,12 +52,13 @@ def changed(experiments: Iterable[Experiment], out: Path) -> list[str]:
     ]
 
 
-def _starts_with_trials(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _starts_with_trials(run: RunInfo | None) -> Iterator[Start]:
     """The starts of a run that added trials to it."""
-    starts = starts_of(run)
-    ends = [*(start.get("first_trial") for start in starts[1:]), run.get("n_trials")]
-    for start, end in zip(starts, ends, strict=True):
-        if start.get("first_trial") != end:
+    if run is None:
+        return
+    ends = [*(start.first_trial for start in run.starts[1:]), run.n_trials]
+    for start, end in zip(run.starts, ends, strict=True):
+        if start.first_trial != end:
             yield start
 
 

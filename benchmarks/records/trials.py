@@ -192,7 +192,7 @@ class TrialLog:
         self._file.close()
 
 
-def rows_of(folder: Path) -> list[Row]:
+def read_rows(folder: Path) -> list[Row]:
     """The trials on record in the folder of a run, none if there is no such run; CorruptRecord if they are damaged."""
     path = folder / TRIALS
     return _read_rows(path)[0] if path.exists() else []
@@ -221,9 +221,3 @@ def _parse(line: bytes, path: Path, number: int) -> Row:
             return Row(**values)
         reason = f"is no object with the fields {', '.join(name for name in FIELDS if name not in OPTIONAL)}"
     raise CorruptRecord(f"{path}, line {number} {reason}: the file is damaged. Move its folder away to run it again")
-
-
-def _parameters(run: dict[str, Any]) -> str | None:
-    """The parameters of a run's method as JSON, the same text for the same parameters."""
-    method = run.get("configuration", {}).get("method")
-    return method and json.dumps(method["parameters"], sort_keys=True, allow_nan=False)

@@ -10,13 +10,12 @@ from benchmarks.common.errors import LENGTH
 from benchmarks.config import options
 from benchmarks.config.registry import document
 from benchmarks.console.summary import fruitless
-from benchmarks.records.grid import MARKS, finishing, value_of
-from benchmarks.records.run_folder import ERROR
+from benchmarks.records.grid import MARKS
+from benchmarks.records.run_folder import ERROR, RunFolder
 from benchmarks.reporting.page import Block, Code, Items, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
 
 STATES = tuple(MARKS)  # of a run: done, running, truncated, failed, missing
-REPLAY = "benchmarks.tables.replay.Replay"
 STATE_WORDS = (
     "done: its budget is spent or its method had nothing left to propose; running: a process is working on it; "
     "truncated: begun, and nobody works on it; failed: ended with an error; missing: never begun, though a command "
@@ -66,7 +65,7 @@ def missing(settings: Sequence[Setting]) -> Section:
             head = ("method", "runs done", *(f"seeds {state}" for state in STATES[1:]))
             blocks.append(Table(f"Seeds not done: {setting.name}", head, undone, "lrllll"))
     overview = Table("Runs by state", ("setting", "runs", *STATES), tuple(rows), "l" + "r" * (1 + len(STATES)))
-    commands = dict.fromkeys(line for setting in settings for line in finishing(setting.grid))
+    commands = dict.fromkeys(str(command) for setting in settings for command in setting.grid.finishing())
     if commands:
         blocks += [Paragraph("These commands finish what is not done:"), Code(tuple(commands))]
     else:
@@ -100,12 +99,12 @@ def failures(settings: Sequence[Setting]) -> Section:
 def scales(setting: Setting) -> list[str]:
     """The scales that the commands of a setting named, or left to the default."""
     default = "the table's" if replayed(setting) else document("", "config")["scale"]
-    return list(dict.fromkeys(value_of(command, "scale") or default for command, _ in setting.grid.commands.values()))
+    return list(dict.fromkeys(command.value("scale") or default for command in setting.grid.commands))
 
 
 def replayed(setting: Setting) -> bool:
     """Whether a recorded table answers, so that seconds of training are those of the recording."""
-    return setting.shared["task"].get("target") == REPLAY
+    return setting.shared["source"] == "table"
 
 
 def seed_list(seeds: Iterable[int]) -> str:
@@ -122,7 +121,7 @@ def seed_list(seeds: Iterable[int]) -> str:
 def last_error(folder: Path) -> str:
     """The error at the end of a run's traceback, in one line of at most `reason.LENGTH` characters."""
     try:
-        lines = (folder / ERROR).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = RunFolder(folder).error.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return f"unknown: there is no {ERROR}"
     frames = [number for number, line in enumerate(lines) if line.startswith(("  ", "Traceback "))]
@@ -148,8 +147,8 @@ def _methods(settings: Sequence[Setting]) -> Table:
     for setting in settings:
         for method in setting.labels:
             run = next(run for (name, _), (run, _) in setting.grid.runs.items() if name == method)
-            row = (run["method"], _words(run["configuration"]["method"].get("parameters", {})))
-            users.setdefault(row, []).append(f"{setting.name} as {setting.labels[method]} ({run['hash']})")
+            row = (run.method, _words(run.parameters))
+            users.setdefault(row, []).append(f"{setting.name} as {setting.labels[method]} ({run.hash})")
     rows = tuple((*row, "; ".join(where)) for row, where in sorted(users.items()))
     return Table("Methods", ("method", "parameters", "setting, name shown there (hash of the runs)"), rows, "lll")
 

@@ -60,7 +60,7 @@ def _failed(settings: Sequence[Setting]) -> Iterable[str]:
 
 def _exhausted(settings: Sequence[Setting]) -> Iterable[str]:
     for setting in settings:
-        runs = {cell: setting.grid.runs[cell][0].get("exhausted") for cell in setting.done}
+        runs = {cell: setting.grid.runs[cell][0].why for cell in setting.done}
         for why in dict.fromkeys(why for why in runs.values() if why):
             methods = dict.fromkeys(setting.labels[method] for (method, _), each in runs.items() if each == why)
             yield f"In {setting.name} runs of {', '.join(methods)} ended with budget left: {why}."
@@ -68,20 +68,20 @@ def _exhausted(settings: Sequence[Setting]) -> Iterable[str]:
 
 def _origin(settings: Sequence[Setting]) -> Iterable[str]:
     made = starts(settings)
-    commits = [start.get("git") or {} for start in made]
+    commits = [start.git or {} for start, _ in made]
     said = ["by several commits"] if len({git.get("commit") for git in commits}) > 1 else []
     said += ["some with changes that were not committed"] if any(not git.get("clean", True) for git in commits) else []
     said += ["some outside of a git checkout"] if not all(commits) else []
     mixed = [name for name, counts in versions(made).items() if len(counts) > 1]
     said += [f"with several versions of {', '.join(mixed)}"] if mixed else []
-    known = {arithmetic_of(start) for start in made if (start.get("machine") or {}).get("arithmetic")}
+    known = {arithmetic_of(start) for start, _ in made if start.machine.get("arithmetic")}
     said += ["with arithmetic that rounds differently"] if len(known) > 1 else []
     if said:
         yield f"The runs were made {'; '.join(said)}: see “Where it comes from”."
 
 
 def _clock(settings: Sequence[Setting]) -> Iterable[str]:
-    if len({machine_of(start) for start in starts(settings)}) > 1:
+    if len({machine_of(start) for start, _ in starts(settings)}) > 1:
         yield "The runs were made on several machines, so their seconds do not compare."
     names = [setting.name for setting in settings if replayed(setting)]
     if names:

@@ -6,9 +6,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.records.run_folder import starts_of
+from benchmarks.records.run_info import Start
 from benchmarks.reporting.page import Block, Code, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting, checksums
 
@@ -24,7 +23,7 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
     ]
     if made:
         blocks += [_software(made), _commits(made), _machines(made)]
-        commands = dict.fromkeys(start["command"] for start in made)
+        commands = dict.fromkeys(str(start.command) for start, _ in made)
         blocks += [Paragraph("Commands that made them:"), Code(tuple(commands))]
     blocks += [
         _digests(settings, out),
@@ -34,38 +33,37 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
     return Section("Where it comes from", "provenance", tuple(blocks))
 
 
-def starts(settings: Sequence[Setting]) -> list[dict[str, Any]]:
+def starts(settings: Sequence[Setting]) -> list[tuple[Start, int]]:
     """Every start of the runs that are done, with the threads of the run."""
     runs = [setting.grid.runs[cell][0] for setting in settings for cell in setting.done]
-    return [{**start, "threads": run["threads"]} for run in runs for start in starts_of(run)]
+    return [(start, run.identity["threads"]) for run in runs for start in run.starts]
 
 
-def versions(made: Sequence[dict[str, Any]]) -> dict[str, Counter[str]]:
+def versions(made: Sequence[tuple[Start, int]]) -> dict[str, Counter[str]]:
     """By distribution: how many starts used which version."""
     counts: dict[str, Counter[str]] = {}
-    for start in made:
-        for name, version in (start.get("versions") or {}).items():
+    for start, _ in made:
+        for name, version in start.versions.items():
             counts.setdefault(name, Counter())[version] += 1
     return counts
 
 
-def commit_of(start: dict[str, Any]) -> str:
+def commit_of(start: Start) -> str:
     """The commit of a start in words."""
-    git = start.get("git")
-    if not git:
+    if not start.git:
         return "no checkout"
-    return f"{git['commit']}" + ("" if git["clean"] else ", with changes that were not committed")
+    return f"{start.git['commit']}" + ("" if start.git["clean"] else ", with changes that were not committed")
 
 
-def machine_of(start: dict[str, Any]) -> tuple[str, str, str]:
+def machine_of(start: Start) -> tuple[str, str, str]:
     """Platform, processor and cores of a start."""
-    machine = start.get("machine") or {}
-    return tuple(str(machine.get(name, "–")) for name in ("platform", "cpu", "cores"))
+    platform, cpu, cores = (str(start.machine.get(name, "–")) for name in ("platform", "cpu", "cores"))
+    return platform, cpu, cores
 
 
-def arithmetic_of(start: dict[str, Any]) -> str:
+def arithmetic_of(start: Start) -> str:
     """What chose the code of OpenBLAS, numpy and oneDNN at a start; a dash where that was not recorded."""
-    used = (start.get("machine") or {}).get("arithmetic")
+    used = start.machine.get("arithmetic")
     if used is None:
         return "–"
     core, networks = used["OPENBLAS_CORETYPE"], used.get("ONEDNN_MAX_CPU_ISA")
@@ -73,7 +71,7 @@ def arithmetic_of(start: dict[str, Any]) -> str:
     return f"{said}, oneDNN up to {networks}" if networks else said
 
 
-def _software(made: Sequence[dict[str, Any]]) -> Table:
+def _software(made: Sequence[tuple[Start, int]]) -> Table:
     rows = []
     for name, counts in versions(made).items():
         several = len(counts) > 1
@@ -81,16 +79,16 @@ def _software(made: Sequence[dict[str, Any]]) -> Table:
     return Table("Software", ("distribution", "version"), tuple(rows), "ll")
 
 
-def _commits(made: Sequence[dict[str, Any]]) -> Table:
+def _commits(made: Sequence[tuple[Start, int]]) -> Table:
     times: dict[str, list[str]] = {}
-    for start in made:
-        times.setdefault(commit_of(start), []).append(str(start.get("started"))[:19].replace("T", " "))
+    for start, _ in made:
+        times.setdefault(commit_of(start), []).append(str(start.started)[:19].replace("T", " "))
     rows = tuple((commit, str(len(at)), min(at), max(at)) for commit, at in sorted(times.items()))
     return Table("Commits", ("commit", "starts", "first (UTC)", "last (UTC)"), rows, "lrrr")
 
 
-def _machines(made: Sequence[dict[str, Any]]) -> Table:
-    counts = Counter((*machine_of(start), str(start["threads"]), arithmetic_of(start)) for start in made)
+def _machines(made: Sequence[tuple[Start, int]]) -> Table:
+    counts = Counter((*machine_of(start), str(threads), arithmetic_of(start)) for start, threads in made)
     rows = tuple((*machine, str(n)) for machine, n in sorted(counts.items()))
     head = ("platform", "processor", "cores", "threads a run", "arithmetic", "starts")
     return Table("Machines", head, rows, "llrrlr")

@@ -48,7 +48,7 @@ def variants(settings: Sequence[Setting]) -> dict[str, str]:
     parameters: dict[str, dict[str, dict[str, Any]]] = {}
     for setting in settings:
         for (key, _), (run, _) in setting.grid.runs.items():
-            parameters.setdefault(run["method"], {})[key] = run["configuration"]["method"].get("parameters", {})
+            parameters.setdefault(run.method, {})[key] = run.parameters
     names = {}
     for method, of in parameters.items():
         for key, values in of.items():

@@ -48,8 +48,7 @@ class Setting:
     @property
     def shared(self) -> dict[str, Any]:
         """What its runs have in common: task, budget, threads, data and, where it is used, shared_init."""
-        run, _ = next(iter(self.grid.runs.values()))
-        return {name: value for name, value in run["configuration"].items() if name != "method"}
+        return self.grid.one.shared
 
     @property
     def named(self) -> dict[str, str]:
@@ -101,7 +100,7 @@ def checksums(settings: Iterable[Setting], out: Path) -> str:
 
 def _names(found: Sequence[Grid]) -> list[str]:
     """The task of each grid; where one is there several times, its configuration too."""
-    names = [next(iter(grid.runs.values()))[0]["task"] for grid in found]
+    names = [grid.one.task for grid in found]
     return [name if names.count(name) == 1 else grid.title for name, grid in zip(names, found, strict=True)]
 
 
@@ -121,7 +120,8 @@ def _labels(grid: Grid) -> dict[str, str]:
     from benchmarks.figures.style import method_styles
 
     names = ["task", "method", "hash"]
-    methods = pandas.DataFrame([run for run, _ in grid.runs.values()], columns=names).drop_duplicates()
+    runs = ([run.task, run.method, run.hash] for run, _ in grid.runs.values())
+    methods = pandas.DataFrame(runs, columns=names).drop_duplicates()
     shown = dict(zip(methods["method"] + "-" + methods["hash"], labels(methods), strict=True))
     order = list(method_styles(methods["method"]))
     return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(name_of(key)), key))}

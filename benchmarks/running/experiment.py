@@ -8,17 +8,14 @@ through the recorded trials, which must come out the same.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import datetime
 import functools
-import hashlib
 import json
 import math
 import operator
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,23 +23,22 @@ from typing import Any
 from baselines.initial_design import initial_design
 from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
 from benchmarks.common.errors import describe_error
-from benchmarks.config.spec import Spec
+from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective
-from benchmarks.records import crash_count as killed
+from benchmarks.records.command import Command
+from benchmarks.records.identity import digest_of
 from benchmarks.records.provenance import NONE_ADDED, provenance
-from benchmarks.records.run_folder import ERROR, is_done, read_run, write_run
+from benchmarks.records.run_folder import TRIES, RunFolder, former_folder
+from benchmarks.records.run_info import RunInfo, Start, Status, now
 from benchmarks.records.source_code import digests
-from benchmarks.records.trials import Row, TrialLog, rows_of
+from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
-from benchmarks.running.continuation import Continuation, record_of
-from benchmarks.tables.replay import Replay, ReplayedTraining
+from benchmarks.running.continuation import record_of
+from benchmarks.running.source import Live, Source, Training
 from btao.training import Level
 
-LIBRARY = "library"  # the folder inside that of a run where a wrapped library may write
-
-# What describes one start of a run, as opposed to the run.
-START = ("status", "command", "started", "finished", "first_trial", "code", "versions", "git", "machine")
+NO_COMMAND = Command()
 
 
 class ExperimentFailed(RuntimeError):
@@ -75,9 +71,8 @@ class Experiment:
         caller sets them; here they are part of the identity.
     data : DataSource, optional
         The data set that the task will use. Another one when the task is built is an error.
-    data_arguments : mapping
-        Keyword arguments that tell the task where to find its data; no part of the identity, as
-        the hash of the data is.
+    source : Source
+        Where measurements come from; its name is part of the identity, what is in it as the hash of the data.
     shared_init : bool
         Whether all model-based methods start from the same configurations for the same seed.
 
@@ -93,7 +88,7 @@ class Experiment:
     budget: Budget
     threads: int = 1
     data: DataSource | None = None
-    data_arguments: Mapping[str, Any] = field(default_factory=dict)
+    source: Source = field(default_factory=Live)
     shared_init: bool = False
 
     def __post_init__(self) -> None:
@@ -102,21 +97,36 @@ class Experiment:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
 
-    @property
+    @functools.cached_property
     def identity(self) -> dict[str, Any]:
         """All that decides the outcome but the seed, as JSON-able data."""
-        names = ("task", "method", "budget", "threads", "data") + ("shared_init",) * self.shared_init
-        return {name: _jsonable(getattr(self, name)) for name in names}
+        identity = {
+            "task": self.task.identity("task"),
+            "method": self.method.identity("method"),
+            "source": self.source.name,
+            **{name: jsonable(getattr(self, name)) for name in ("budget", "threads", "data")},
+        }
+        return identity | {"shared_init": True} if self.shared_init else identity
 
-    @property
+    @functools.cached_property
     def hash(self) -> str:
         """Ten hexadecimal digits of the SHA-256 of the identity."""
-        text = json.dumps(self.identity, sort_keys=True, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:10]
+        return digest_of(self.identity)
+
+    @property
+    def parts(self) -> dict[str, Spec]:
+        """The method and the task."""
+        return {"method": self.method, "task": self.task}
 
     def folder(self, out: str | Path) -> Path:
-        """out/<task>/<method>-<hash>/seed-<n>."""
-        return Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / f"seed-{self.seed}"
+        """out/<task>/<method>-<hash>/seed-<n>; a run of before schema 2 stays in the folder that it has."""
+        name, seed = f"{self.method.name}-{self.hash}", f"seed-{self.seed}"
+        path = Path(out) / self.task.name / name / seed
+        if not path.exists():
+            former = former_folder(Path(out), self.task.name, self.method.name, self.hash)
+            if former is not None and (former / seed).exists():
+                return former / seed
+        return path
 
     def check(self) -> None:
         """Refuse what can be refused before any work: unknown classes and parameters.
@@ -126,7 +136,7 @@ class Experiment:
         ValueError
             Naming the class or the parameter.
         """
-        self.task.check(set(self.data_arguments))
+        self.task.check(self.source.given)
         self.method.check({"problem", "seed"})
         if not isinstance(getattr(self.method.resolve(), "capabilities", None), Capabilities):
             raise ValueError(
@@ -135,7 +145,7 @@ class Experiment:
 
     def objective(self) -> Objective:
         """The task, with its data found; ValueError if they are others than `data`."""
-        objective = self.task.build(**self.data_arguments)
+        objective = self.source.objective(self.task)
         if objective.data != self.data:
             raise ValueError(f"the data set is {objective.data}, but the experiment was set up with {self.data}")
         return objective
@@ -156,8 +166,8 @@ class Experiment:
             objective.heavy.iterations,
             objective.light.iterations,
             self.budget.heavy,
-            tuple(objective.delta_bounds),
-            tuple(objective.rho_bounds),
+            _pair(objective.delta_bounds),
+            _pair(objective.rho_bounds),
             objective.levels,
             initial_design(objective.space, self.seed) if self.shared_init else None,
             folder,
@@ -166,27 +176,19 @@ class Experiment:
         return objective, self.method.build(problem=problem, seed=self.seed)
 
 
-def _jsonable(value: Any) -> Any:
-    """`value` as strict JSON can hold it; infinities, as in open bounds, become "inf" and "-inf"."""
-    if dataclasses.is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, Mapping):
-        return {str(name): _jsonable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+def _pair(bounds: Sequence[float]) -> tuple[float, float]:
+    low, high = bounds
+    return low, high
 
 
 def run_experiment(
     experiment: Experiment,
     out: str | Path,
     *,
-    command: str,
+    command: Command = NO_COMMAND,
     on_trial: Callable[[Row], None] | None = None,
     on_iteration: Callable[[Trial, int, float], None] | None = None,
-) -> str:
+) -> Status | None:
     """Run an experiment to its end, from where an earlier start left it.
 
     Parameters
@@ -194,8 +196,8 @@ def run_experiment(
     experiment : Experiment
     out : path
         Where records go.
-    command : str
-        The command line, for the record.
+    command : Command, optional
+        What it was started with, for the record.
     on_trial : callable, optional
         Called with every row, those that were there before included.
     on_iteration : callable, optional
@@ -204,9 +206,9 @@ def run_experiment(
 
     Returns
     -------
-    str
-        "finished" when the budget is spent, "exhausted" when the method had nothing left to
-        propose, "skipped" when either was so before.
+    Status or None
+        FINISHED when the budget is spent, EXHAUSTED when the method had nothing left to propose, None
+        when either was so before.
 
     Raises
     ------
@@ -222,43 +224,38 @@ def run_experiment(
         If the folder cannot be made or the log not be opened.
     """
     experiment.check()
-    folder = experiment.folder(out)
-    if is_done(folder):
-        return _skip(folder, on_trial)
-    with TrialLog(folder) as log:
-        if is_done(folder):  # by a process that held it until now
-            return _skip(folder, on_trial)
-        run = describe(experiment, command, log, earlier=read_run(folder)) | {"code": digests(experiment)}
+    folder = RunFolder(experiment.folder(out))
+    if folder.is_done():
+        _show(folder, on_trial)
+        return None
+    with folder.log() as log:
+        if folder.is_done():  # by a process that held it until now
+            _show(folder, on_trial)
+            return None
+        run = describe(experiment, command, log.n_rows)
         try:
-            write_run(folder, run)  # first: building takes its time, and the process may die of it
-            objective, method = experiment.build(folder / LIBRARY)
+            run = folder.begin(run)  # first: building takes its time, and the process may die of it
+            objective, method = experiment.build(folder.library)
             objective.prepare()
-            run["optimum"] = objective.optimum
-            write_run(folder, run)
-            training = training_of(objective, experiment.seed, folder)
+            run = folder.note_optimum(run, objective.optimum)
+            training = experiment.source.training(objective, experiment.seed, folder.path)
             budgeted = BudgetedMethod(method, experiment.budget, training.cost)
-            deadly = log.n_rows if killed.count(folder, log.n_rows) >= killed.TRIES else None
-            trials = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly)
-            run["status"], why = trials.run()
-            run |= {"exhausted": why} if why else {}
+            deadly = log.n_rows if folder.crashes(log.n_rows) >= TRIES else None
+            status, why = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly).run()
         except (Exception, SystemExit) as error:
-            with contextlib.suppress(OSError):  # on a full disk the error itself is still raised
-                (folder / ERROR).write_text(traceback.format_exc())
-                write_run(folder, run | {"status": "failed", "finished": _now()})
-            raise ExperimentFailed(describe_error(error), folder) from error
+            folder.fail(run, describe_error(error), traceback.format_exc())
+            raise ExperimentFailed(describe_error(error), folder.path) from error
         training.close()  # first, as nobody comes back to a finished run; its rows are all on record
         log.sync()  # "finished" must not outlive the trials it speaks of, not even a power cut
-        write_run(folder, run | {"finished": _now(), "n_trials": log.n_rows})
-        for name in (ERROR, killed.FILE):
-            (folder / name).unlink(missing_ok=True)
-    return run["status"]
+        folder.finish(run, status, why, log.n_rows)
+    return status
 
 
-def _skip(folder: Path, on_trial: Callable[[Row], None] | None) -> str:
+def _show(folder: RunFolder, on_trial: Callable[[Row], None] | None) -> None:
     """Show the trials of a run that is done."""
-    for row in rows_of(folder) if on_trial is not None else ():
-        on_trial(row)
-    return "skipped"
+    if on_trial is not None:
+        for row in folder.rows():
+            on_trial(row)
 
 
 @dataclass
@@ -267,14 +264,14 @@ class _Trials:
 
     objective: Objective
     method: BudgetedMethod
-    training: Continuation | ReplayedTraining
+    training: Training
     log: TrialLog
     on_trial: Callable[[Row], None] | None
     on_iteration: Callable[[Trial, int, float], None] | None
     deadly: int | None = None
 
-    def run(self) -> tuple[str, str | None]:
-        """Go on to the end; "finished" or "exhausted", and why it is exhausted."""
+    def run(self) -> tuple[Status, str | None]:
+        """Go on to the end; FINISHED or EXHAUSTED, and why it is exhausted."""
         for row in self.log.rows:
             self._replay(row)
             self._note(row)
@@ -283,9 +280,9 @@ class _Trials:
             try:
                 trial = self.method.ask()
             except BudgetSpent:
-                return "finished", None
+                return Status.FINISHED, None
             except SearchExhausted as ended:
-                return "exhausted", str(ended) or "the method had nothing left to propose"
+                return Status.EXHAUSTED, str(ended) or "the method had nothing left to propose"
             asking = time.perf_counter() - started
             row = self._measure(trial)
             started = time.perf_counter()
@@ -328,7 +325,7 @@ class _Trials:
         started, processor = time.perf_counter(), time.process_time() if trains else None
         try:
             if trial.number == self.deadly:
-                raise MemoryError(f"the process was killed {killed.TRIES} times in this trial: out of memory?")
+                raise MemoryError(f"the process was killed {TRIES} times in this trial: out of memory?")
             evaluation = self.training.evaluate(trial, level, report)
             value, error = float(evaluation.value), evaluation.error
         except Exception as raised:
@@ -336,7 +333,7 @@ class _Trials:
             evaluation = Evaluation(math.nan, self.training.cost(trial))
             value, error = math.nan, describe_error(raised)
         seconds = time.perf_counter() - started
-        processor = time.process_time() - processor if trains else None
+        processor = None if processor is None else time.process_time() - processor
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:
             raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
@@ -362,11 +359,6 @@ class _Trials:
         )
 
 
-def training_of(objective: Objective, seed: int, folder: Path) -> Continuation | ReplayedTraining:
-    """What evaluates the trials of one run."""
-    return ReplayedTraining(objective) if isinstance(objective, Replay) else Continuation(objective, seed, folder)
-
-
 def _level(objective: Objective, trial: Trial) -> Level:
     """The level that a trial is trained at, its iterations those that the trial grants.
 
@@ -379,39 +371,12 @@ def _level(objective: Objective, trial: Trial) -> Level:
     return dataclasses.replace(level, iterations=trial.budget)
 
 
-def describe(
-    experiment: Experiment,
-    command: str,
-    log: TrialLog,
-    earlier: dict[str, Any] | None,
-    added: Mapping[str, str] = NONE_ADDED,
-) -> dict[str, Any]:
-    """The contents of run.json at the start; earlier starts of the same run are kept in a list.
+def describe(experiment: Experiment, command: Command, n_trials: int, added: Mapping[str, str] = NONE_ADDED) -> RunInfo:
+    """The description of a run that starts now with so many trials on record.
 
     `added` are the environment variables of the process that runs it, where that is another one.
     """
-    identity = experiment.identity
-    starts = [] if earlier is None else [*earlier.get("earlier", []), {name: earlier.get(name) for name in START}]
-    return {
-        "task": experiment.task.name,
-        "method": experiment.method.name,
-        "seed": experiment.seed,
-        "hash": experiment.hash,
-        "status": "running",
-        "optimum": None if earlier is None else earlier.get("optimum"),
-        "data": identity["data"],
-        "threads": experiment.threads,
-        "configuration": identity,
-        "data_arguments": _jsonable(experiment.data_arguments),
-        "command": command,
-        "started": _now(),
-        "finished": None,
-        "n_trials": None,
-        "first_trial": len(log.rows),
-        **provenance(added),
-        "earlier": starts,
-    }
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    start = Start(command, now(), None, n_trials, digests(experiment.parts), **provenance(added))
+    table = None if experiment.source.table is None else str(experiment.source.table)
+    names = experiment.task.name, experiment.method.name
+    return RunInfo(*names, experiment.seed, experiment.hash, experiment.identity, table=table, starts=(start,))

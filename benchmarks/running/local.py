@@ -15,10 +15,11 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from benchmarks.common.environment import variables
-from benchmarks.records import crash_count as killed
-from benchmarks.records.run_folder import ERROR, OUTPUT, read_run, write_run
-from benchmarks.records.trials import CorruptRecord, RunLocked, TrialLog
-from benchmarks.running.experiment import Experiment, describe
+from benchmarks.records.command import Command
+from benchmarks.records.run_folder import TRIES, RunFolder
+from benchmarks.records.run_info import Status
+from benchmarks.records.trials import CorruptRecord, RunLocked
+from benchmarks.running.experiment import NO_COMMAND, Experiment, describe
 from benchmarks.running.progress import Ended, Failure, Observer, Progress
 from benchmarks.running.worker import Worker
 
@@ -34,13 +35,13 @@ def run_all(
     out: Path,
     *,
     jobs: int,
-    command: str,
+    command: Command = NO_COMMAND,
     observer: Observer,
     skip: Container[int] = (),
 ) -> list[Failure]:
     """Run experiments; one that fails, or whose process dies, does not stop the others.
 
-    One whose process is killed, as where memory runs out, is started again (see `benchmarks.records.crash_count`).
+    One whose process is killed, as where memory runs out, is started again (see `RunFolder.note_crash`).
 
     One that another process works on is passed over; when all others are over it is looked at once more,
     and has failed only if that process holds it still.
@@ -55,8 +56,8 @@ def run_all(
         Where records go.
     jobs : int
         Processes at the same time.
-    command : str
-        The command line, for the record.
+    command : Command, optional
+        What they were started with, for the record.
     observer : Observer
     skip : container of int
         Indices of experiments that are left out.
@@ -119,7 +120,7 @@ def run_all(
     return failures
 
 
-def ending(worker: Worker, message: Ended | None, experiment: Experiment, out: Path, command: str) -> Ended | None:
+def ending(worker: Worker, message: Ended | None, experiment: Experiment, out: Path, command: Command) -> Ended | None:
     """How an experiment ended whose worker said so, or died; None where it is to be started again."""
     if message is not None:
         return message
@@ -152,30 +153,31 @@ def _idle_worker(idle: list[Worker], threads: int) -> Worker | None:
     return None
 
 
-def _may_go_on(folder: Path) -> bool:
+def _may_go_on(path: Path) -> bool:
     """Whether to start an experiment again whose worker was killed; the trial it was in is noted."""
+    folder = RunFolder(path)
     try:
-        with TrialLog(folder) as log:
-            return killed.note(folder, log.n_rows) <= killed.TRIES
+        with folder.log() as log:
+            return folder.note_crash(log.n_rows) <= TRIES
     except (OSError, RunLocked, CorruptRecord):
         return False
 
 
-def _death(worker: Worker, experiment: Experiment, out: Path, command: str) -> Ended:
+def _death(worker: Worker, experiment: Experiment, out: Path, command: Command) -> Ended:
     """The end of an experiment whose worker died, put on record with what it printed last."""
-    folder = experiment.folder(out)
+    folder = RunFolder(experiment.folder(out))
     reason = worker.cause_of_death()
     printed = ""
     with contextlib.suppress(OSError):
-        printed = _last_words((folder / OUTPUT).read_text(errors="replace"))
-    with contextlib.suppress(OSError, RunLocked, CorruptRecord):  # what cannot be marked is left as it is
-        _mark_failed(experiment, out, command)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ERROR).write_text(f"{reason}\n{printed}")
-    except OSError:
-        return Ended(reason)
-    return Ended(reason, folder / ERROR)
+        printed = _last_words(folder.output.read_text(errors="replace"))
+    # What cannot be marked is left as it is. No other process works on it now.
+    with contextlib.suppress(OSError, RunLocked, CorruptRecord), folder.log() as log:
+        run = folder.info()
+        if run is None:  # its worker died before it could describe it
+            run = describe(experiment, command, log.n_rows, variables(experiment.threads))
+        if run.status is Status.RUNNING:
+            folder.fail(run, reason, f"{reason}\n{printed}", Status.KILLED)
+    return Ended(reason, folder.error if folder.error.exists() else None)
 
 
 def _last_words(printed: str) -> str:
@@ -183,14 +185,3 @@ def _last_words(printed: str) -> str:
     start = max(len(printed) - TAIL, 0)
     fault = printed.rfind(FAULT)
     return printed[start if fault < 0 else min(start, fault) :]
-
-
-def _mark_failed(experiment: Experiment, out: Path, command: str) -> None:
-    """Say in run.json that a run which no process works on any more has failed."""
-    folder = experiment.folder(out)
-    with TrialLog(folder) as log:  # no other process works on it now
-        run = read_run(folder)
-        if run is None:  # its worker died before it could describe it
-            run = describe(experiment, command, log, None, variables(experiment.threads))
-        if run.get("status") == "running":
-            write_run(folder, run | {"status": "failed"})

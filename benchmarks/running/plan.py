@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baselines.protocol import IncompatibleMethod, MissingLibrary
@@ -13,10 +14,12 @@ from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
 from benchmarks.console.summary import finished
+from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.progress import Progress
+from benchmarks.running.source import Live, Recorded, Source
 
 if TYPE_CHECKING:
     from benchmarks.data.source import DataSource
@@ -45,6 +48,20 @@ class Plan:
         limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
         return f"{request.task['name']}, scale={request.scale}, {limits}; {self.describe_data()}"
 
+    @property
+    def job(self) -> Job:
+        """What is asked for, for the record of the command."""
+        request = self.request
+        hashes = {experiment.method.name: experiment.hash for experiment in self.experiments}
+        methods = {name: hashes.get(name) for name in request.methods}
+        return Job(request.label, request.task["name"], request.seeds, methods)
+
+    @property
+    def done_runs(self) -> list[tuple[Path, Mapping[str, Spec]]]:
+        """The folders of the experiments that are done, with their methods and tasks."""
+        done = (self.experiments[index] for index in self.done)
+        return [(experiment.folder(self.request.out), experiment.parts) for experiment in done]
+
     def describe_data(self) -> str:
         """The data set that is really used."""
         if self.data is None:
@@ -65,23 +82,18 @@ def plan(request: Request) -> Plan:
     """
     # Whole paths, as the workers of a cluster start elsewhere.
     data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
-    places = {"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {}
+    live = Live({"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {})
     make_folder("out", request.out)
     try:
-        task = Spec(request.task["name"], request.task["_target_"], request.task["parameters"])
-        if request.table is not None:
-            places = {"table": os.path.abspath(request.table)}
-            task = Spec(
-                task.name, "benchmarks.tables.replay.Replay", {"parameters": request.given} if request.given else {}
-            )
-        objective = task.build(**places)
-        if request.table is not None and objective.task != task.name:
-            raise UsageError(f"table={request.table} is one of task {objective.task}, not of {task.name}")
+        parameters = request.task["parameters"] if request.table is None else request.given
+        task = Spec(request.task["name"], request.task["_target_"], parameters)
+        source = live if request.table is None else Recorded(Path(os.path.abspath(request.table)))
+        objective = source.objective(task)
         data = objective.data
         methods, skipped = [], []
         for name, settings in request.methods.items():
             method = Spec(name, *_split(settings))
-            lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, places))
+            lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, source))
             if lacking is None:
                 methods.append(method)
             else:
@@ -89,7 +101,7 @@ def plan(request: Request) -> Plan:
         if not methods:
             raise UsageError("no method is left: " + "; ".join(skipped))
         experiments = [
-            _experiment(request, task, method, seed, data, places) for seed in request.seeds for method in methods
+            _experiment(request, task, method, seed, data, source) for seed in request.seeds for method in methods
         ]
         done = finished(experiments, request.out)
     except CorruptRecord as error:
@@ -98,8 +110,7 @@ def plan(request: Request) -> Plan:
         raise
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
-    cautions = objective.cautions if request.table is not None else ()
-    return Plan(request, experiments, done, data, skipped, cautions)
+    return Plan(request, experiments, done, data, skipped, source.cautions(objective))
 
 
 def _lacks(experiment: Experiment) -> str | None:
@@ -127,10 +138,10 @@ def _lacks(experiment: Experiment) -> str | None:
 
 
 def _experiment(
-    request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, places: Mapping[str, Any]
+    request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, source: Source
 ) -> Experiment:
     budget = Budget(**request.budget)
-    return Experiment(task, method, seed, budget, request.threads, data, places, request.shared_init)
+    return Experiment(task, method, seed, budget, request.threads, data, source, request.shared_init)
 
 
 def _split(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

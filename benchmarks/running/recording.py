@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config.options import make_folder
-from benchmarks.config.registry import document
+from benchmarks.config.registry import INTERNAL, document
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
+from benchmarks.records.command import Command
 from benchmarks.tables import table
 from benchmarks.tables.design import least
 from benchmarks.tables.design_log import PART
@@ -83,19 +84,20 @@ class Recording:
         """The training of the configurations start, ..., stop - 1."""
         from benchmarks.running.budget import Budget
         from benchmarks.running.experiment import Experiment
+        from benchmarks.running.source import Live
 
         settings = {"start": start, "stop": stop, "budgets": self.budgets or (self.objective.heavy.iterations,)}
-        search = Spec("design", "benchmarks.tables.design.DesignSearch", settings)
+        search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
-        places = {"data": request.data, "data_dir": request.data_dir}
-        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.objective.data, places)
+        live = Live({"data": request.data, "data_dir": request.data_dir})
+        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.objective.data, live)
 
     @property
     def parts(self) -> list[Experiment]:
         """The whole design, `PART` configurations each."""
         return [self.part(start, start + PART) for start in range(0, self.n, PART)]
 
-    def run(self, command: str) -> list[Failure]:
+    def run(self, command: Command) -> list[Failure]:
         """Train what is not recorded yet; what failed, and what is locked as other processes work on it."""
         from benchmarks.console.display import open_display
         from benchmarks.running.local import run_all
@@ -216,8 +218,8 @@ class Recording:
         request, task = self.request, self.request.task
         return table.Head(
             task["name"],
-            task["_target_"],
-            dict(task["parameters"]),
+            self.training.version,
+            Spec(task["name"], task["_target_"], task["parameters"]).typed_parameters,
             request.scale,
             self.objective.data,
             request.seeds[0],

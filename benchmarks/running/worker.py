@@ -11,6 +11,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 
 from benchmarks.common.environment import environment, variables
+from benchmarks.records.command import Command
 from benchmarks.running import worker_process
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.progress import Ended, Progress
@@ -48,7 +49,7 @@ class Worker:
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
-    def give(self, experiment: Experiment, out: Path, command: str) -> None:
+    def give(self, experiment: Experiment, out: Path, command: Command) -> None:
         """Have an experiment run."""
         with contextlib.suppress(BrokenPipeError):  # it died while idle: `receive` will tell
             self.connection.send((experiment, out, command))
@@ -72,7 +73,7 @@ class Worker:
     def cause_of_death(self) -> str:
         """Why the process is gone, in words; waits for its end."""
         self._process.join()
-        code = self._process.exitcode
+        code = self._process.exitcode or 0
         if code >= 0:
             return f"its process ended with exit status {code}"
         return f"its process was killed by signal {-code}" + (" (out of memory?)" if self.killed() else "")

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from baselines.protocol import Trial
 from benchmarks.common.errors import describe_error
-from benchmarks.records.run_folder import ERROR, OUTPUT
+from benchmarks.records.command import Command
+from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.trials import Row, RunLocked
 from benchmarks.running.budget import Budget, Spent
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
@@ -36,8 +37,8 @@ def work(connection: Connection) -> None:
             connection.send(dataclasses.replace(ended, memory=_peak_memory()))
 
 
-def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) -> Ended:
-    path = experiment.folder(out) / OUTPUT
+def _run(experiment: Experiment, out: Path, command: Command, reporter: Reporter) -> Ended:
+    path = RunFolder(experiment.folder(out)).output
     ended = Ended()
     try:
         _send_output_to(path)
@@ -48,7 +49,7 @@ def _run(experiment: Experiment, out: Path, command: str, reporter: Reporter) ->
     except RunLocked as error:  # the file is that of the process that works on the run
         return Ended(describe_error(error), locked=True)
     except ExperimentFailed as error:
-        ended = Ended(str(error), error.folder / ERROR)
+        ended = Ended(str(error), RunFolder(error.folder).error)
     except Exception as error:  # such as a damaged record, which is left as it is
         ended = Ended(describe_error(error))
     _drop_if_empty(path)

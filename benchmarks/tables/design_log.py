@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records.run_folder import RUN, read_run, starts_of
-from benchmarks.records.trials import TRIALS, CorruptRecord, Row, rows_of
+from benchmarks.records.run_folder import RUN, RunFolder
+from benchmarks.records.run_info import Start
+from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
 PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
 DEFAULT_N = 512  # configurations of a design where n is not given
@@ -21,32 +22,32 @@ class PartLog:
     Attributes
     ----------
     rows : list of Row
-    starts : list of dict
-        As run.json describes them, in their order: each begins with row `first_trial`.
+    starts : tuple of Start
+        In their order: each begins with row `first_trial`.
     """
 
     rows: list[Row]
-    starts: list[dict[str, Any]]
+    starts: tuple[Start, ...]
 
     @classmethod
     def read(cls, folder: Path) -> PartLog:
         """What the folder of a run holds; CorruptRecord if it is damaged."""
-        rows, run = rows_of(folder), read_run(folder)
+        rows, run = read_rows(folder), RunFolder(folder).info()
         if run is None and rows:
             raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
-        return cls(rows, [] if run is None else starts_of(run))
+        return cls(rows, () if run is None else run.starts)
 
     @property
     def made_by(self) -> list[dict[str, Any]]:
         """Versions, commit and machine of every start."""
-        return [{name: start.get(name) for name in ("versions", "git", "machine")} for start in self.starts]
+        return [start.made_by for start in self.starts]
 
     @property
-    def afresh(self) -> set[int]:
+    def restarted_at(self) -> set[int]:
         """The rows that a start began with, so that the task remembered nothing of the rows before."""
         rows: set[int] = set()
         for start in self.starts:
-            first = start["first_trial"]
+            first = start.first_trial
             rows = {row for row in rows if row < first} | {first}  # it wrote all that follows anew
         return rows
 
@@ -76,7 +77,7 @@ class PartLog:
 
         rows = self.rows[first:end]
         head = {f"config.{name}": value for name, value in rows[0].config.items()}
-        starts = self.afresh
+        starts = self.restarted_at
         afresh = [number in starts for number in range(first, end)]
         return pandas.DataFrame(head | (_at_budgets(rows, afresh, budgets) if budgets else _every_iteration(rows[0])))
 

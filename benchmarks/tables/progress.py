@@ -1,17 +1,14 @@
-"""How far the recording of a table is: configurations, where `benchmarks.status` has seeds for runs."""
+"""How far what is recorded below a folder is: grids of runs and, where a table is recorded, its configurations."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from benchmarks.records.command import Command
+from benchmarks.records.grid import Grid
 from benchmarks.tables.design_log import DEFAULT_N, PART, logged
-
-if TYPE_CHECKING:
-    from benchmarks.records.grid import Grid
 
 METHOD = "design"  # by which the parts of a recording are logged
 
@@ -35,23 +32,11 @@ class Counts:
     wanted: int
 
 
-def is_recording(grid: Grid) -> bool:
-    """Whether what a grid holds are the parts of a table, not runs of methods."""
-    return {run["method"] for run, _ in grid.runs.values()} == {METHOD}
-
-
-def counts(grid: Grid, root: Path, numbers: Iterable[str | None]) -> Counts:
-    """What is recorded of the table of these logs; numbers are what the commands say of n, None for nothing."""
-    there, logs = _in_table(root.with_suffix(".parquet")), set()
-    for run, folder in grid.runs.values():
-        logs.update(_logged(run["configuration"]["method"].get("parameters", {}), folder))
-    most = max(map(wanted, numbers))
-    return Counts(len(there.intersection(range(most))), len(logs - there), most)
-
-
-def lines(grid: Grid, there: Counts) -> list[str]:
-    """Title, configurations, and what the parts that have begun are doing."""
-    states = Counter(grid.states.values())
+def lines(grid: Grid) -> list[str]:
+    """A grid as text: of runs, or of a recording its title, its configurations, and what the parts are doing."""
+    if not is_recording(grid):
+        return grid.lines()
+    states, there = Counter(grid.states.values()), counts(grid)
     parts = ", ".join(f"{n} {state}" for state, n in states.items())
     more = f", {there.logged} more logged" if there.logged else ""
     return [
@@ -60,8 +45,36 @@ def lines(grid: Grid, there: Counts) -> list[str]:
     ]
 
 
-def wanted(n: str | None) -> int:
-    """How many configurations a command asks for, by what it says of n; None for nothing."""
+def finishing(grid: Grid) -> list[Command]:
+    """The commands that finish a grid, each once."""
+    if not is_recording(grid):
+        return grid.finishing()
+    there = counts(grid)
+    if there.recorded >= there.wanted:
+        return []
+    longest = [command.at(grid.root) for command in grid.commands if _wanted(command) == there.wanted]
+    return sorted(dict.fromkeys(longest), key=str)
+
+
+def is_recording(grid: Grid) -> bool:
+    """Whether what a grid holds are the parts of a table, not runs of methods."""
+    return {run.method for run, _ in grid.runs.values()} == {METHOD}
+
+
+def counts(grid: Grid) -> Counts:
+    """What is recorded of the table that the logs of a grid are for."""
+    there = _in_table(grid.root.with_suffix(".parquet"))
+    logs: set[int] = set()
+    for run, folder in grid.runs.values():
+        start = run.parameters.get("start", 0)
+        logs.update(range(start, start + logged(folder, run.parameters.get("budgets", ()))))
+    most = max(map(_wanted, grid.commands))
+    return Counts(len(there.intersection(range(most))), len(logs - there), most)
+
+
+def _wanted(command: Command) -> int:
+    """How many configurations a command asks for."""
+    n = command.value("n")
     asked = int(n) if n and n.isdecimal() else DEFAULT_N
     return -(-asked // PART) * PART
 
@@ -69,11 +82,6 @@ def wanted(n: str | None) -> int:
 def _in_table(path: Path) -> set[int]:
     if not path.exists():
         return set()
-    from pyarrow import parquet
+    from pyarrow import parquet  # slow
 
     return set(parquet.read_table(path, columns=["configuration"])["configuration"].to_pylist())
-
-
-def _logged(parameters: Mapping[str, Any], folder: Path) -> range:
-    start = parameters.get("start", 0)
-    return range(start, start + logged(folder, parameters.get("budgets", ())))

@@ -83,7 +83,7 @@ class Replay:
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
         self.resume_training = getattr(task, "resume_training", False)
-        self.data = DataSource(
+        self.data: DataSource | None = DataSource(
             f"{head.data.name} (table {recording.name})", recording.sha256, head.data.n_train, head.data.n_validation
         )
         self.points, self.numbers = recording.points, recording.numbers

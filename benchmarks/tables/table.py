@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.config.registry import choices, document
-from benchmarks.config.spec import Spec
+from benchmarks.common.files import replacing
+from benchmarks.config.registry import FORMER_TARGETS, target_of
+from benchmarks.config.spec import FIRST_VERSION, Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Objective
 from btao import Space
@@ -54,8 +54,8 @@ class Head:
     ----------
     task : str
         Its name in conf/task.
-    target : str
-        The class of the task.
+    version : int
+        That of the class of the task, see `Spec.version`.
     parameters : mapping
         Those of the task. Training went on to `heavy_iterations` whatever they say of stopping.
     scale : str
@@ -73,7 +73,7 @@ class Head:
     """
 
     task: str
-    target: str
+    version: int
     parameters: Mapping[str, Any]
     scale: str
     data: DataSource
@@ -110,16 +110,32 @@ class Head:
         Raises
         ------
         CorruptTable
-            If the class is not that of the task of this name in `conf/task`: a file from elsewhere must not choose
-            what is called.
+            If there is no task of this name in `conf/task`, or its class has another version.
         ValueError, UsageError
             As `Spec.build`.
         """
-        known = target_of(self.task)
-        if self.target != known:
-            there = f"conf/task/{self.task}.yaml has {known}" if known else f"there is no conf/task/{self.task}.yaml"
-            raise CorruptTable(f"the table was recorded of task {self.task} by {self.target}, but {there}")
-        return Spec(self.task, self.target, {**self.parameters, **changes}).build()
+        target = target_of("task", self.task)
+        if target is None:
+            raise CorruptTable(
+                f"the table was recorded of task {self.task}, but there is no conf/task/{self.task}.yaml"
+            )
+        spec = Spec(self.task, target, {**self.parameters, **changes})
+        if self.version != spec.version:
+            raise CorruptTable(
+                f"the table was recorded of version {self.version} of task {self.task}, which is at version "
+                f"{spec.version}: record it again"
+            )
+        return spec.build()
+
+    def digested(self) -> dict[str, Any]:
+        """What a replay depends on; of version 1 as the first tables said it, so that their runs are still known."""
+        head = dataclasses.asdict(self)
+        del head["made_by"], head["timed_by"]
+        former = FORMER_TARGETS["task"].get(self.task)
+        if self.version == FIRST_VERSION and former is not None:
+            del head["version"]
+            head["target"] = former
+        return head
 
 
 @dataclass(frozen=True)
@@ -157,9 +173,7 @@ class Table:
     def sha256(self) -> str:
         """SHA-256 of what a replay depends on: the task, the data and the rows."""
         digest = hashlib.sha256()
-        head = dataclasses.asdict(self.head)
-        del head["made_by"], head["timed_by"]
-        digest.update(json.dumps(head, sort_keys=True).encode())
+        digest.update(json.dumps(self.head.digested(), sort_keys=True).encode())
         for column, values in self.rows.items():
             digest.update(f"{column}\n".encode())
             is_number = values.dtype.kind in "iuf"
@@ -191,16 +205,8 @@ class Table:
         table = pyarrow.Table.from_pandas(self.rows, preserve_index=False)
         head = json.dumps(dataclasses.asdict(self.head), sort_keys=True).encode()
         table = table.replace_schema_metadata((table.schema.metadata or {}) | {KEY: head})
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            with temporary.open("wb") as file:
-                parquet.write_table(table, file, compression="zstd")
-                file.flush()
-                os.fsync(file.fileno())  # an empty file must not take the place of the old one
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as temporary:
+            parquet.write_table(table, temporary, compression="zstd")
 
     def checked(self) -> Objective:
         """The task as it was recorded, if `check` finds nothing wrong; raises what that and `Head.objective` do."""
@@ -293,11 +299,6 @@ class Table:
                 yield f"{where}: its training took 0 {self.head.clock}"
 
 
-def target_of(task: str) -> str | None:
-    """The class of a task by `conf/task`; None where there is no such task."""
-    return document("task", task)["_target_"] if task in choices("task") else None
-
-
 def load(path: str | Path) -> Table:
     """Read a table; `Table.check` tells whether it can be replayed.
 
@@ -318,6 +319,9 @@ def load(path: str | Path) -> Table:
         table = parquet.read_table(path)
         head = json.loads(table.schema.metadata[KEY])
         by = {"made_by": tuple(head["made_by"]), "timed_by": tuple(head.get("timed_by", ()))}
+        if "target" in head:  # of the first tables, which named the class by its path
+            del head["target"]
+            head["version"] = FIRST_VERSION
         head = Head(**head | {"data": DataSource(**head["data"])} | by)
     except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
         raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error

@@ -62,7 +62,7 @@ def retimed(table: Table, clock: Table) -> Table:
 
 def _differing(table: Head, clock: Head) -> list[str]:
     """What an iteration depends on and a clock has otherwise than the table, in words."""
-    shared = {name: (getattr(clock, name), getattr(table, name)) for name in ("task", "target", "data", "threads")}
+    shared = {name: (getattr(clock, name), getattr(table, name)) for name in ("task", "version", "data", "threads")}
     names = sorted({*clock.parameters, *table.parameters} - {*READING})
     shared |= {name: (clock.parameters.get(name), table.parameters.get(name)) for name in names}
     return [f"{name} {ours} instead of {theirs}" for name, (ours, theirs) in shared.items() if ours != theirs]

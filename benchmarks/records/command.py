@@ -1,0 +1,100 @@
+"""The command that a run was started with, as data: what it asks for, and how it is given again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from benchmarks.config.options import value_of, with_values
+from benchmarks.config.registry import ROOT, TABLES, document
+
+RUN_MODULE, RECORD_MODULE = "benchmarks.run", "benchmarks.record"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job of a sweep, or all that a command without one asks for.
+
+    Attributes
+    ----------
+    label : str
+        The options that tell it from the others, as "task=toy, threads=2"; empty without a sweep.
+    task : str
+    seeds : tuple of int
+    methods : dict of str to str or None
+        By name: the hash of its runs; None where its library is not installed.
+    """
+
+    label: str
+    task: str
+    seeds: tuple[int, ...]
+    methods: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the suite.
+
+    Attributes
+    ----------
+    module : str
+        As "benchmarks.run".
+    arguments : tuple of str
+        Its arguments, as a process gets them: no shell has to read them again.
+    jobs : tuple of Job
+        What a `benchmarks.run` asks for; empty for others.
+    """
+
+    module: str = ""
+    arguments: tuple[str, ...] = ()
+    jobs: tuple[Job, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        """The command as it is pasted into a shell."""
+        return shlex.join(["python", "-m", self.module, *self.arguments]) if self.module else ""
+
+    def given(self, **values: str) -> Command:
+        """This command with other values of options."""
+        return Command(self.module, tuple(with_values(self.arguments, values)), self.jobs)
+
+    def value(self, option: str) -> str | None:
+        """What it gives an option, None if nothing."""
+        return value_of(self.arguments, option)
+
+    def at(self, root: Path) -> Command:
+        """This command for records in a folder, or of a table beside it, where it names another one from here."""
+        if self.module == RUN_MODULE:
+            folder, default = root, document("", "config")["out"]
+        elif self.module == RECORD_MODULE:
+            folder, default = root.parent, TABLES.relative_to(ROOT)
+        else:
+            return self
+        named = Path(self.value("out") or default).expanduser()
+        return self if named.resolve() == folder.resolve() else self.given(out=str(folder))
+
+    @property
+    def seeds(self) -> set[int]:
+        """All seeds that it names."""
+        return {seed for job in self.jobs for seed in job.seeds}
+
+    def jobs_of(self, task: str, hashes: Iterable[str]) -> list[Job]:
+        """Its jobs for a task of which one has one of these hashes."""
+        known = set(hashes)
+        return [job for job in self.jobs if job.task == task and known.intersection(job.methods.values())]
+
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        jobs = [
+            {"label": job.label, "task": job.task, "seeds": list(job.seeds), "methods": dict(job.methods)}
+            for job in self.jobs
+        ]
+        return {"module": self.module, "arguments": list(self.arguments), "jobs": jobs}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The command in a run.json; KeyError, TypeError or AttributeError if there is none."""
+        jobs = tuple(Job(job["label"], job["task"], tuple(job["seeds"]), dict(job["methods"])) for job in data["jobs"])
+        return cls(data["module"], tuple(data["arguments"]), jobs)
