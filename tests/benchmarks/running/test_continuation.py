@@ -91,7 +91,7 @@ def experiment(script, budget=None, **parameters):
 
 def run(script, tmp_path, budget=None, **parameters):
     each = experiment(script, budget, **parameters)
-    run_experiment(each, tmp_path, command="test")
+    run_experiment(each, tmp_path)
     return each, load(tmp_path)
 
 
@@ -221,7 +221,7 @@ def test_a_run_that_was_cut_off_continues_to_the_same_table(tmp_path, cut, state
         elif states == "older":  # killed between saving the next state and recording its trial
             StateFolder(folder / "states").save({"x": 0.4}, 7, lambda: {"level": np.array(99.0), "done": np.array(7)})
     Decay.trained.clear()
-    run_experiment(each, tmp_path / "cut", command="test")
+    run_experiment(each, tmp_path / "cut")
     if states == "kept":
         assert len(Decay.trained) == expected["iterations"][cut:].sum()  # nothing was trained twice
     seconds = ["train_seconds", "method_seconds", "time"]

@@ -16,13 +16,14 @@ import pytest
 from baselines.protocol import Trial
 from benchmarks.common.environment import THREADS
 from benchmarks.config.spec import Spec
-from benchmarks.records import crash_count as killed
-from benchmarks.records.run_folder import ERROR, OUTPUT, read_run, write_run
+from benchmarks.records.command import Command
+from benchmarks.records.run_folder import CRASHES, ERROR, OUTPUT, RunFolder
+from benchmarks.records.run_info import Status
 from benchmarks.records.trials import Row, RunLocked, TrialLog
 from benchmarks.running import local as engine
 from benchmarks.running.budget import Budget, Spent
-from benchmarks.running.experiment import Experiment
-from benchmarks.running.local import _mark_failed, longest, run_all
+from benchmarks.running.experiment import Experiment, describe
+from benchmarks.running.local import _death, longest, run_all
 from benchmarks.running.progress import Progress, TrainingProgress
 from benchmarks.running.worker_process import Reporter, spent_share
 from support import Log, rows
@@ -91,7 +92,7 @@ def test_tables_do_not_depend_on_jobs(tmp_path):
     for jobs in (1, 2):
         log = Log()
         out = tmp_path / str(jobs)
-        assert run_all(experiments, out, jobs=jobs, command="test", observer=log) == []
+        assert run_all(experiments, out, jobs=jobs, observer=log) == []
         assert log.over == {0: None, 1: None, 2: None}
         assert [progress.heavy for progress in log.progress[2]] == sorted(each.heavy for each in log.progress[2])
     for each in experiments:
@@ -112,7 +113,7 @@ def test_a_worker_that_has_grown_too_large_takes_no_further_experiment(tmp_path,
 
     monkeypatch.setattr(engine, "Worker", Counted)
     monkeypatch.setattr(engine, "MEMORY", limit)
-    run_all([experiment(seed) for seed in range(3)], tmp_path, jobs=1, command="test", observer=Log())
+    run_all([experiment(seed) for seed in range(3)], tmp_path, jobs=1, observer=Log())
     assert len(started) == processes
 
 
@@ -121,7 +122,7 @@ def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
     search = "fragile_task.KilledSearch"
     experiments = [experiment(seed, "fragile_task.Fragile", search=search) for seed in range(4)]
     log = Log()
-    failures = run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log)
+    failures = run_all(experiments, tmp_path, jobs=jobs, observer=log)
     assert {failure.experiment.seed for failure in failures} == {1, 2}
     assert sorted(index for index, failure in log.over.items() if failure is None) == [0, 3]
     failed, dead = sorted(failures, key=lambda failure: failure.experiment.seed)
@@ -130,7 +131,7 @@ def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
     assert "Traceback" in failed.error_file.read_text()
     assert "killed by signal 9" in dead.reason
     assert "last words" in dead.error_file.read_text()
-    assert [read_run(each.folder(tmp_path))["status"] for each in experiments[1:3]] == ["failed", "failed"]
+    assert [described(each, tmp_path).status for each in experiments[1:3]] == [Status.FAILED, Status.KILLED]
     assert [len(rows(experiments[index].folder(tmp_path))) for index in (0, 3)] == [3, 3]
     assert not (experiments[0].folder(tmp_path) / OUTPUT).exists()
 
@@ -140,7 +141,7 @@ def test_a_trial_that_has_the_worker_killed_twice_fails_and_the_run_goes_on(tmp_
     """As where memory runs out."""
     experiments = [experiment(5, "fragile_task.Fragile", heavy=6), experiment(3, "fragile_task.Fragile")]
     log = Log()
-    assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
+    assert run_all(experiments, tmp_path, jobs=jobs, observer=log) == []
     table = rows(experiments[0].folder(tmp_path))
     deadly = [row["trial"] for row in table if row["config"]["x1"] > 0.5]
     assert 0 < len(deadly) < len(table) == 6
@@ -151,20 +152,21 @@ def test_a_trial_that_has_the_worker_killed_twice_fails_and_the_run_goes_on(tmp_
     assert failed == dict.fromkeys(deadly, (reason, 5))
     with TrialLog(experiments[0].folder(tmp_path)) as trials:
         assert [row.trial for row in trials.rows] == list(range(6))
-    assert read_run(experiments[0].folder(tmp_path))["status"] == "finished"
-    assert not (experiments[0].folder(tmp_path) / killed.FILE).exists()
+    assert described(experiments[0], tmp_path).status is Status.FINISHED
+    assert not (experiments[0].folder(tmp_path) / CRASHES).exists()
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{}", '{"trial": 4, "times": 7}'])
 def test_another_trial_was_not_killed_before(tmp_path, content):
     if content is not None:
-        (tmp_path / killed.FILE).write_text(content)
-    assert killed.count(tmp_path, 3) == 0
-    assert [killed.note(tmp_path, 3), killed.note(tmp_path, 3), killed.count(tmp_path, 3)] == [1, 2, 2]
+        (tmp_path / CRASHES).write_text(content)
+    folder = RunFolder(tmp_path)
+    assert folder.crashes(3) == 0
+    assert [folder.note_crash(3), folder.note_crash(3), folder.crashes(3)] == [1, 2, 2]
 
 
 def test_the_whole_report_of_a_crash_is_kept(tmp_path, tasks):
-    (failure,) = run_all([experiment(4, "fragile_task.Fragile")], tmp_path, jobs=1, command="test", observer=Log())
+    (failure,) = run_all([experiment(4, "fragile_task.Fragile")], tmp_path, jobs=1, observer=Log())
     assert failure.reason == "its process was killed by signal 11"
     report = failure.error_file.read_text()
     assert len(report) > 4000
@@ -174,37 +176,48 @@ def test_the_whole_report_of_a_crash_is_kept(tmp_path, tasks):
 def test_a_refused_run_leaves_the_output_of_the_other_process_alone(tmp_path):
     each = experiment(0)
     with TrialLog(each.folder(tmp_path)), open(each.folder(tmp_path) / OUTPUT, "ab", buffering=0) as file:
-        run_all([each], tmp_path, jobs=1, command="test", observer=Log())
+        run_all([each], tmp_path, jobs=1, observer=Log())
         file.write(b"printed later")
         assert (each.folder(tmp_path) / OUTPUT).read_text() == "printed later"
 
 
+class Dead:
+    """What is left of a worker."""
+
+    def cause_of_death(self):
+        return "its process was killed by signal 9"
+
+
 def test_a_run_that_another_process_took_over_is_not_marked_as_failed(tmp_path):
     each = experiment(0)
-    folder = each.folder(tmp_path)
-    with TrialLog(folder):
-        write_run(folder, {"status": "running"})
-        with pytest.raises(RunLocked):
-            _mark_failed(each, tmp_path, "test")
-    assert read_run(folder) == {"status": "running"}
+    folder = RunFolder(each.folder(tmp_path))
+    with folder.log() as log:
+        run = folder.begin(describe(each, Command(), log.n_rows))
+        assert _death(Dead(), each, tmp_path, Command()).error_file is None
+    assert folder.info() == run and run.status is Status.RUNNING
 
 
 def test_a_run_whose_worker_died_before_it_described_it_is_described_as_it_would_have_been(tmp_path):
     """With the worker's arithmetic, not that of this process."""
     each = experiment(0)
-    run_all([each], tmp_path / "whole", jobs=1, command="test", observer=Log())
-    _mark_failed(each, tmp_path, "test")
-    own, described = read_run(each.folder(tmp_path / "whole")), read_run(each.folder(tmp_path))
-    assert own["machine"]["arithmetic"] is not None and own["machine"] == described["machine"]
-    differing = {name for name in own | described if own.get(name) != described.get(name)} - {"started"}
-    assert differing == {"status", "optimum", "finished", "n_trials", "code"}  # which made nothing
-    assert described["status"] == "failed"
+    run_all([each], tmp_path / "whole", jobs=1, observer=Log())
+    ended = _death(Dead(), each, tmp_path, Command())
+    assert ended.error_file.read_text() == "its process was killed by signal 9\n"
+    own, marked = described(each, tmp_path / "whole"), described(each, tmp_path)
+    (start,), (marked_start,) = own.starts, marked.starts
+    assert start.machine["arithmetic"] is not None and start.machine == marked_start.machine
+    assert (marked.status, marked.why) == (Status.KILLED, "its process was killed by signal 9")
+    assert (marked.identity, marked_start.versions, marked_start.code) == (own.identity, start.versions, start.code)
+
+
+def described(each, out):
+    return RunFolder(each.folder(out)).info()
 
 
 def test_workers_are_told_that_the_data_is_found(tmp_path, tasks, monkeypatch):
     monkeypatch.delenv("BTAO_OFFLINE", raising=False)
     each = experiment(0, "fragile_task.Variables", 1)
-    assert run_all([each], tmp_path, jobs=1, command="test", observer=Log()) == []
+    assert run_all([each], tmp_path, jobs=1, observer=Log()) == []
     assert rows(each.folder(tmp_path))[0]["error"] == "ValueError: 10"
     assert "BTAO_OFFLINE" not in os.environ
 
@@ -212,7 +225,7 @@ def test_workers_are_told_that_the_data_is_found(tmp_path, tasks, monkeypatch):
 def test_a_locked_run_is_a_failure_that_touches_nothing(tmp_path):
     each = experiment(0)
     with TrialLog(each.folder(tmp_path)):
-        (failure,) = run_all([each], tmp_path, jobs=1, command="test", observer=Log())
+        (failure,) = run_all([each], tmp_path, jobs=1, observer=Log())
     assert "another process" in failure.reason and "\n" not in failure.reason
     assert failure.error_file is None
     assert not (each.folder(tmp_path) / ERROR).exists()
@@ -223,7 +236,7 @@ def test_a_locked_run_is_looked_at_again_when_the_others_are_over(tmp_path, jobs
     """Released by then, it is run, or left as it is where the other process finished it."""
     experiments = [experiment(seed) for seed in range(4)]
     held, finished = experiments[0].folder(tmp_path), experiments[1]
-    run_all([finished], tmp_path / "elsewhere", jobs=1, command="other", observer=Log())
+    run_all([finished], tmp_path / "elsewhere", jobs=1, command=Command("other"), observer=Log())
     locks = [TrialLog(held), TrialLog(finished.folder(tmp_path))]
 
     class Releasing(Log):
@@ -237,10 +250,10 @@ def test_a_locked_run_is_looked_at_again_when_the_others_are_over(tmp_path, jobs
                     lock.__exit__(None, None, None)
 
     log = Releasing()
-    assert run_all(experiments, tmp_path, jobs=jobs, command="test", observer=log) == []
+    assert run_all(experiments, tmp_path, jobs=jobs, observer=log) == []
     assert {*list(log.over)[:2]} == {2, 3} and len(log.over) == 4
     assert [len(rows(each.folder(tmp_path))) for each in experiments] == [3, 3, 3, 3]
-    assert read_run(finished.folder(tmp_path))["command"] == "other"
+    assert described(finished, tmp_path).command == Command("other")
     assert log.progress[1][-1].heavy == 3
 
 
@@ -249,14 +262,14 @@ def test_threads_are_set_before_the_worker_starts_and_not_here(tmp_path, tasks, 
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     before = {name: os.environ.get(name) for name in THREADS}
     experiments = [experiment(0, "fragile_task.Threads", 1, threads) for threads in (1, 2)]
-    assert run_all(experiments, tmp_path, jobs=1, command="test", observer=Log()) == []
+    assert run_all(experiments, tmp_path, jobs=1, observer=Log()) == []
     assert [rows(each.folder(tmp_path))[0]["value"] for each in experiments] == [1.0, 2.0]
     assert {name: os.environ.get(name) for name in THREADS} == before
 
 
 def test_skipped_experiments_are_not_started(tmp_path):
     log = Log()
-    assert run_all([experiment(0), experiment(1)], tmp_path, jobs=2, command="", observer=log, skip={0}) == []
+    assert run_all([experiment(0), experiment(1)], tmp_path, jobs=2, observer=log, skip={0}) == []
     assert log.begun == [1]
     assert not experiment(0).folder(tmp_path).exists()
 
@@ -331,7 +344,7 @@ def test_no_worker_outlives_its_parent(tmp_path, tasks):
         "if __name__ == '__main__':\n"
         "    method = Spec('random_search', 'baselines.random_search.RandomSearch')\n"
         "    each = Experiment(Spec('currin', 'sleeper.Sleeper'), method, 0, Budget(heavy=3))\n"
-        f"    run_all([each], Path({str(tmp_path)!r}), jobs=1, command='', observer=Silent())\n"
+        f"    run_all([each], Path({str(tmp_path)!r}), jobs=1, observer=Silent())\n"
     )
     root = Path(__file__).resolve().parents[3]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(tmp_path)])}

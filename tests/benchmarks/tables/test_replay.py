@@ -1,12 +1,14 @@
 """Replay: a table answers exactly as the training that it recorded would have."""
 
 import dataclasses
+import json
 import math
 from typing import ClassVar
 
 import numpy as np
 import pandas
 import pytest
+from pyarrow import parquet
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +19,10 @@ from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.records.frames import load
 from benchmarks.records.grid import grids
-from benchmarks.records.trials import Row, rows_of
+from benchmarks.records.run_info import Status
+from benchmarks.records.trials import Row, read_rows
 from benchmarks.running.budget import Budget
+from benchmarks.running.source import Recorded
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.tables import table as tables
@@ -29,6 +33,8 @@ from btao.training import Level
 HEAVY = 6
 DATA = DataSource("numbers", "0" * 64, 100, 50)
 CONFIGS = [{"x": 0.0, "k": 1}, {"x": 0.5, "k": 3}, {"x": 1.0, "k": 5}, {"x": 0.25, "k": 2}]
+
+TARGET = f"{__name__}:Scripted"
 
 
 class Scripted(CurveTask):
@@ -79,7 +85,7 @@ def known():
     """The task of these tests, beside those that there are."""
     real = tables.target_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "target_of", lambda task: f"{__name__}:Scripted" if task == "scripted" else real(task))
+        patch.setattr(tables, "target_of", lambda group, task: TARGET if task == "scripted" else real(group, task))
         yield
 
 
@@ -101,7 +107,7 @@ def table_of(curves, path, clock=1.0, **head):
     ]
     values = {
         "task": "scripted",
-        "target": f"{__name__}:Scripted",
+        "version": 1,
         "parameters": {"heavy_iterations": HEAVY, "width": 1},
     }
     values |= {"scale": "smoke", "data": DATA, "seed": 0, "threads": 1, "every_iteration": True, "made_by": ()}
@@ -230,16 +236,25 @@ def test_what_another_configuration_has_paid_for_is_paid_again(tmp_path):
     assert paid[4:] == [(10, HEAVY, HEAVY, 7.0), (10, 0, 0, 0.0), (30, HEAVY, HEAVY, 9.0)]
 
 
-def test_a_class_that_is_not_the_task_s_is_not_called(tmp_path):
-    path = table_of(
-        FLAT, tmp_path / "t.parquet", target="os:system", parameters={"command": f"touch {tmp_path}/called"}
-    )
-    with pytest.raises(tables.CorruptTable, match="recorded of task scripted by os:system, but conf/task/scripted"):
-        Replay(path)
-    path = table_of(FLAT, tmp_path / "u.parquet", task="unknown", target="os:system")
-    with pytest.raises(tables.CorruptTable, match=r"there is no conf/task/unknown\.yaml"):
+def test_a_table_does_not_choose_what_is_called(tmp_path):
+    """The first tables named the class of their task."""
+    path = table_of(FLAT, tmp_path / "t.parquet", parameters={"command": f"touch {tmp_path}/called"})
+    table = parquet.read_table(path)
+    head = json.loads(table.schema.metadata[tables.KEY])
+    del head["version"]
+    head["target"] = "os:system"
+    parquet.write_table(table.replace_schema_metadata({tables.KEY: json.dumps(head)}), path)
+    assert tables.load(path).head.version == 1
+    with pytest.raises(ValueError, match="scripted has no parameter 'command'"):
         Replay(path)
     assert not (tmp_path / "called").exists()
+
+
+def test_a_table_of_an_unknown_task_or_of_another_version_of_it_is_refused(tmp_path):
+    with pytest.raises(tables.CorruptTable, match=r"there is no conf/task/unknown\.yaml"):
+        Replay(table_of(FLAT, tmp_path / "t.parquet", task="unknown"))
+    with pytest.raises(tables.CorruptTable, match="of version 2 of task scripted, which is at version 1: record it"):
+        Replay(table_of(FLAT, tmp_path / "u.parquet", version=2))
 
 
 def test_a_table_without_a_heavy_result_is_refused(tmp_path):
@@ -256,18 +271,16 @@ def test_regret_is_against_the_best_heavy_measurement(tmp_path):
 
 
 def experiment(path, seed=3, heavy=3, **parameters):
-    task = Spec("scripted", "benchmarks.tables.replay.Replay", {"parameters": parameters} if parameters else {})
+    task = Spec("scripted", TARGET, parameters)
     method = Spec("random_search", "baselines.random_search.RandomSearch")
-    return Experiment(
-        task, method, seed, Budget(heavy=heavy), data=Replay(path).data, data_arguments={"table": str(path)}
-    )
+    return Experiment(task, method, seed, Budget(heavy=heavy), data=Replay(path).data, source=Recorded(path))
 
 
 def test_a_run_keeps_the_recorded_seconds_and_continues_where_it_was_cut(tmp_path):
     path = table_of(FLAT, tmp_path / "t.parquet")
     each = experiment(path)
-    assert run_experiment(each, tmp_path / "whole", command="test") == "finished"
-    rows = rows_of(each.folder(tmp_path / "whole"))
+    assert run_experiment(each, tmp_path / "whole") is Status.FINISHED
+    rows = read_rows(each.folder(tmp_path / "whole"))
     assert len({row.answer["configuration"] for row in rows}) == 3
     for row in rows:
         assert row.train_seconds == row.answer["configuration"] / 10 + row.iterations
@@ -280,14 +293,14 @@ def test_a_run_keeps_the_recorded_seconds_and_continues_where_it_was_cut(tmp_pat
     folder.mkdir(parents=True)
     lines = (each.folder(tmp_path / "whole") / "trials.jsonl").read_text().splitlines(keepends=True)
     (folder / "trials.jsonl").write_text("".join(lines[:2]))
-    run_experiment(each, tmp_path / "cut", command="test")
+    run_experiment(each, tmp_path / "cut")
     seconds = ["method_seconds", "time"]
     assert load(tmp_path / "cut").drop(columns=seconds).equals(frame.drop(columns=seconds))
 
 
 def test_a_run_ends_when_the_table_does(tmp_path):
     each = experiment(table_of(FLAT, tmp_path / "t.parquet"), heavy=9)
-    assert run_experiment(each, tmp_path, command="test") == "exhausted"
+    assert run_experiment(each, tmp_path) is Status.EXHAUSTED
     assert len(load(tmp_path)) == 4
     lines = ended_early([each], tmp_path)
     assert lines == [f"{each.method.name}, 1 run: every recorded configuration was seen at {HEAVY} iterations"]
@@ -337,11 +350,9 @@ def sparse(tmp_path, monkeypatch):
         for c, (C, most) in enumerate([(1.0, 500), (8.0, 40)])
         for i in (50, 167, 500)
     ]
-    head = dataclasses.replace(
-        tables.load(path).head, target="benchmarks.objectives.svm.SVM", parameters={}, every_iteration=False
-    )
+    head = dataclasses.replace(tables.load(path).head, parameters={}, every_iteration=False)
     tables.Table("t", head, pandas.DataFrame(rows).astype(tables.COLUMNS)).save(path)
-    monkeypatch.setattr(tables, "target_of", lambda task: head.target)
+    monkeypatch.setattr(tables, "target_of", lambda group, task: "benchmarks.objectives.svm.SVM")
     return ReplayedTraining(Replay(path))
 
 

@@ -16,7 +16,7 @@ from btao import Categorical, Integer, Real, Space
 
 SPACE = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
 HEAD = tables.Head(
-    "t", "module:T", {"n": 1}, "smoke", DataSource("d", "0" * 64, 2, 1), 0, 1, True, ({"versions": {}, "machine": {}},)
+    "t", 1, {"n": 1}, "smoke", DataSource("d", "0" * 64, 2, 1), 0, 1, True, ({"versions": {}, "machine": {}},)
 )
 
 
