@@ -41,9 +41,10 @@ notebooks: venv ## re-execute the notebooks: make notebooks BTAO_SCALE=smoke
 	@$(PY) -m nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False \
 		$(if $(BTAO_SCALE),--output-dir=build/notebooks,--inplace) notebooks/*.ipynb
 
-lint: venv ## check style and format
+lint: venv ## check style, format and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
 
 # Universal: one file for all supported Python versions and platforms. netifaces is left out on purpose, see
 # the extra `bohb`. UPGRADE=1 moves every version to the newest that fits; without it only what must move does.
@@ -56,5 +57,5 @@ lock: venv ## resolve requirements.lock anew: make lock UPGRADE=1
 		--output-file requirements.lock pyproject.toml
 
 clean: ## remove the environment, caches and build outputs; results stay
-	@rm -rf $(VENV) .venv-lock build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-lock build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -21,6 +21,9 @@ LIBRARY: dict[str, Any] = {
     "without_dependencies": ("hpbandster==0.7.4", "Pyro4>=4.82", "serpent>=1.41"),
 }
 
+# A job of hpbandster: its number, its configuration and its budget.
+Run = tuple[tuple[int, int, int], dict[str, Any], float]
+
 
 class Brackets:
     """One of hpbandster's optimizers: its schedule, its promotions and its sampling.
@@ -117,12 +120,13 @@ class Brackets:
             self._optimizer.iterations[job.id[0]].register_result(job)
             self._optimizer.config_generator.new_result(job)
 
-    def _next_run(self) -> tuple[tuple[int, int, int], dict[str, Any], float]:
+    def _next_run(self) -> Run:
         """The loop of hpbandster's `Master.run`, up to the next job."""
         master = self._optimizer
         while True:
             for bracket in master.active_iterations():
-                if (run := master.iterations[bracket].get_next_run()) is not None:
+                run: Run | None = master.iterations[bracket].get_next_run()
+                if run is not None:
                     return run
             bracket = master.get_next_iteration(len(master.iterations))
             bracket.config_sampler = self._sample
@@ -132,7 +136,8 @@ class Brackets:
         if self._start:
             config = self._start.popleft()
             return dict(to_configuration(self._space, config, self._configspace)), {"start": config}
-        return self._optimizer.config_generator.get_config(budget)
+        sampled: tuple[dict[str, Any], dict[str, Any]] = self._optimizer.config_generator.get_config(budget)
+        return sampled
 
 
 def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:
@@ -168,7 +173,8 @@ def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:
 
 def _lowest(heavy: int, eta: float, n_rungs: int) -> float:
     # Half a rung below the lowest one: hpbandster counts by rounding a logarithm down.
-    return heavy * eta ** (0.5 - n_rungs)
+    lowest: float = heavy * eta ** (0.5 - n_rungs)
+    return lowest
 
 
 def whole_iterations(problem: Problem, budgets: Sequence[float], n_rungs: int | None) -> dict[float, int]:
@@ -184,7 +190,7 @@ def _without_server(optimizer: str) -> type[Master]:
     import hpbandster.optimizers
     from hpbandster.core.master import Master
 
-    class Bookkeeping(Master):
+    class Bookkeeping(Master):  # type: ignore[misc]
         def __init__(self, config_generator: Any) -> None:
             self.config_generator = config_generator
             self.iterations: list[Any] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,12 +51,14 @@ class BTAOMethod:
         delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] | None = None,
     ) -> None:
+        if problem.light_iterations is None:
+            raise ValueError("problem must have a light level, but its light_iterations is None")
         if start not in STARTS:
             raise ValueError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
         initial = check_start(problem, n_init=n_init, start=None if start == "nested" else start)
         check_count("n_init", n_init, optional=True)
         check_count("light_per_heavy", light_per_heavy)
-        design = None
+        design: Sequence[dict[str, Any]] | None = None
         if initial:
             n_init, design = len(initial.heavy), initial.light
         elif start == "random":

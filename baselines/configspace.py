@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.categories import numbered
+from baselines.encoding import encode_categories
 from btao import Integer, Real, Space
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def to_configuration(space: Space, config: Mapping[str, Any], configspace: Confi
     """
     from ConfigSpace import Configuration
 
-    values = numbered(space, config)
+    values = encode_categories(space, config)
     for name, parameter in space.parameters.items():
         if isinstance(parameter, Real):
             values[name] = parameter.to_unit(config[name])

@@ -134,7 +134,7 @@ def _without_log_file() -> type[dehb.DEHB]:
     """
     from dehb import DEHB
 
-    class Quiet(DEHB):
+    class Quiet(DEHB):  # type: ignore[misc]
         def _setup_logger(self, resume: bool, kwargs: dict[str, Any]) -> None:
             self.output_path = Path(kwargs["output_path"])
             self.logger = logging.getLogger("dehb")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baselines.initial_design import check_start
 from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from btao.acquisition import N_BEST, beta, maximize, upper_confidence_bound
+from btao.acquisition import N_BEST, Acquisition, beta, maximize, upper_confidence_bound
+from btao.arrays import FloatArray
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -53,9 +55,9 @@ class GPBO:
             self._design = np.array([self._space.to_unit(config) for config in initial.heavy])
         else:
             self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
-        self._points: list[np.ndarray] = []
+        self._points: list[FloatArray] = []
         self._told: dict[int, Measurement] = {}
-        self._warm: np.ndarray | None = None
+        self._warm: FloatArray | None = None
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
@@ -91,14 +93,15 @@ class GPBO:
         if not values:
             return None
         numbers = sorted(values)
-        observed = means = [values[number] for number in numbers]
+        observed = [values[number] for number in numbers]
+        means: ArrayLike = observed
         if self._warm is not None:
             points = np.array(self._points)
             posterior = self._model(points, values, fixed=True).posterior_
             means, _ = posterior.moments(points[numbers])
         return numbers[least_expected(observed, means)]
 
-    def _propose(self) -> np.ndarray:
+    def _propose(self) -> FloatArray:
         known = np.array(self._points)
         rng = np.random.default_rng([self._seed, len(known)])
         values = self._values()
@@ -112,14 +115,14 @@ class GPBO:
             raise SearchExhausted(f"all {self._space.size} configurations of the space have been tried")
         return point
 
-    def _acquisition(self, known: np.ndarray, values: dict[int, float]):
+    def _acquisition(self, known: FloatArray, values: dict[int, float]) -> Acquisition:
         model = self._model(known, values)
         self._warm = model.log_phi_
         weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
         pending = known[[number for number in range(len(known)) if number not in self._told]]
         posterior = model.fantasize(pending).posterior_
 
-        def acquisition(X: np.ndarray) -> np.ndarray:
+        def acquisition(X: FloatArray) -> FloatArray:
             mean, variance = posterior.moments(X)
             return upper_confidence_bound(mean, np.sqrt(variance), weight)
 
@@ -129,7 +132,7 @@ class GPBO:
         """The values of the successful trials, by number."""
         return {number: told.value for number, told in self._told.items() if not told.failed}
 
-    def _model(self, points: np.ndarray, values: dict[int, float], fixed: bool = False) -> GaussianProcess:
+    def _model(self, points: FloatArray, values: dict[int, float], fixed: bool = False) -> GaussianProcess:
         """The process of all results, fitted from the last hyperparameters, or with these as they are."""
         worst = max(values.values())
         told = sorted(self._told)
@@ -137,8 +140,9 @@ class GPBO:
             points[told], [values.get(number, worst) for number in told], start=self._warm, fixed=fixed
         )
 
-    def _start(self, n_init: int) -> np.ndarray:
+    def _start(self, n_init: int) -> FloatArray:
         """A well spread Latin hypercube, without points that round alike."""
         design = maximin_nested_latin_hypercube(n_init, 1, self._space.dim, np.random.default_rng([self._seed]))
         design = self._space.snap(design)
-        return design[self._kernel.first(design) == np.arange(len(design))]
+        distinct: FloatArray = design[self._kernel.first(design) == np.arange(len(design))]
+        return distinct

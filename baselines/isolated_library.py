@@ -116,16 +116,17 @@ class IsolatedLibrary:
         for logger in known:
             logger.handlers = []
         # Not a handler on the root: loggers made meanwhile bring handlers of their own.
-        call_handlers, logging.Logger.callHandlers = logging.Logger.callHandlers, keep
+        call_handlers = logging.Logger.callHandlers
+        logging.Logger.callHandlers = keep  # type: ignore[assignment, method-assign]
         try:
             yield
         finally:
-            logging.Logger.callHandlers = call_handlers
+            logging.Logger.callHandlers = call_handlers  # type: ignore[method-assign]
             logging.root.manager.disable = disabled
-            for logger in logging.root.manager.loggerDict.values():
-                if isinstance(logger, logging.Logger) and logger not in known:
-                    logger.handlers = []  # made meanwhile: silent outside too
-                    logger.addHandler(logging.NullHandler())
+            for new in logging.root.manager.loggerDict.values():
+                if isinstance(new, logging.Logger) and new not in known:
+                    new.handlers = []  # made meanwhile: silent outside too
+                    new.addHandler(logging.NullHandler())
             for logger, level, handlers, filters, propagate, off in before:
                 logger.setLevel(level)
                 logger.handlers, logger.filters = handlers, filters

@@ -93,6 +93,7 @@ class MultiFidelityGP:
             raise ValueError("problem must have a light level, but its light_iterations is None")
         self._problem = problem
         self._space = problem.space
+        self._light_iterations = problem.light_iterations
         self._light = problem.light_iterations / problem.heavy_iterations  # its fidelity
         self._light_per_heavy_max = light_per_heavy_max
         self._search_size = {"num_restarts": num_restarts, "raw_samples": raw_samples}
@@ -113,7 +114,7 @@ class MultiFidelityGP:
         """
         number = len(self._trials)
         config, heavy = self._start[number] if number < len(self._start) else self._propose(number)
-        budget = self._problem.heavy_iterations if heavy else self._problem.light_iterations
+        budget = self._problem.heavy_iterations if heavy else self._light_iterations
         self._trials.append(Trial(number, config, heavy, budget))
         return self._pending.open(self._trials[-1])
 
@@ -263,7 +264,7 @@ def encoded(acquisition: AcquisitionFunction, space: Space) -> AcquisitionFuncti
     import torch
     from botorch.acquisition import AcquisitionFunction
 
-    class Encoded(AcquisitionFunction):
+    class Encoded(AcquisitionFunction):  # type: ignore[misc]
         def forward(self, X: Tensor) -> Tensor:
             columns = []
             for j, kind in enumerate(space.parameters.values()):

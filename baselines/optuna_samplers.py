@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from baselines.categories import numbered
+from baselines.encoding import encode_categories
 from baselines.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
@@ -34,7 +34,7 @@ class _OptunaMethod(ABC):
             sampler = self._sampler(self._isolated.short_seed, **options)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
             for config in problem.initial.heavy if problem.initial else ():
-                self._study.enqueue_trial(numbered(problem.space, config))
+                self._study.enqueue_trial(encode_categories(problem.space, config))
 
     @abstractmethod
     def _sampler(self, seed: int, **options: Any) -> Any:

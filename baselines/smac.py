@@ -165,7 +165,7 @@ class SMAC:
         else:
             design = facade.get_initial_design(scenario)
         selection = {} if retrain_after is None else {"retrain_after": retrain_after}
-        return facade(
+        made: AbstractFacade = facade(
             scenario,
             initial_design=design,
             acquisition_maximizer=keep_order(facade.get_acquisition_maximizer(scenario)),
@@ -173,3 +173,4 @@ class SMAC:
             logging_level=False,
             overwrite=True,
         )
+        return made

@@ -33,5 +33,5 @@ def keep_order(maximizer: LocalAndSortedRandomSearch) -> LocalAndSortedRandomSea
     def ordered(*args: Any, **kwargs: Any) -> list[Configuration]:
         return sorted(unordered(*args, **kwargs), key=lambda configuration: configuration.get_array().tolist())
 
-    search._get_init_points_from_previous_configs = ordered
+    search._get_init_points_from_previous_configs = ordered  # type: ignore[method-assign]
     return maximizer

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.categories import numbered
+from baselines.encoding import encode_categories
 from baselines.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_count, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
@@ -67,7 +67,9 @@ class TPE:
 
             self._expression = expression(problem.space)
             self._domain = hyperopt.Domain(None, self._expression)
-            self._trials = generate_trials_to_calculate([numbered(problem.space, config) for config in initial])
+            self._trials = generate_trials_to_calculate(
+                [encode_categories(problem.space, config) for config in initial]
+            )
             self._trials.refresh()
 
     def ask(self) -> Trial:

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats.qmc import Sobol
 
+from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.space import Categorical, Integer, Space
+from btao.space import Categorical, Integer, Real, Space
 
 # An acquisition: values (n,) at points (n, dim) of the cube, larger is better.
-Acquisition = Callable[[np.ndarray], np.ndarray]
+Acquisition = Callable[[FloatArray], FloatArray]
 
 N_CANDIDATES = 512
 N_STARTS = 8
@@ -40,14 +41,14 @@ def beta(n: int, dim: int, square_root: bool = False) -> float:
     return math.sqrt(value) if square_root else value
 
 
-def upper_confidence_bound(mean: np.ndarray, std: np.ndarray, weight: float) -> np.ndarray:
+def upper_confidence_bound(mean: FloatArray, std: FloatArray, weight: float) -> FloatArray:
     """UCB(x) = -mean(x) + weight * std(x), for minimization (paper Eq. 6)."""
     return -mean + weight * std
 
 
 def maximize(
-    acquisition: Acquisition, space: Space, known: np.ndarray, best: np.ndarray, rng: np.random.Generator
-) -> np.ndarray | None:
+    acquisition: Acquisition, space: Space, known: FloatArray, best: FloatArray, rng: np.random.Generator
+) -> FloatArray | None:
     """The point of the cube with the largest acquisition that is none of the known ones.
 
     Parameters
@@ -77,17 +78,19 @@ def maximize(
     return new if new is not None else _any_new(kernel, space, known, rng)
 
 
-def _first_new(kernel: Kernel, ranked: np.ndarray, known: np.ndarray) -> np.ndarray | None:
+def _first_new(kernel: Kernel, ranked: FloatArray, known: FloatArray) -> FloatArray | None:
     if len(known) == 0:
-        return ranked[0]
+        new: FloatArray = ranked[0]
+        return new
     for block in np.array_split(ranked, math.ceil(len(ranked) / 32)):
         fresh = ~kernel.same(block, known).any(axis=1)
         if fresh.any():
-            return block[fresh.argmax()]
+            new = block[fresh.argmax()]
+            return new
     return None
 
 
-def _any_new(kernel: Kernel, space: Space, known: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Generator) -> FloatArray | None:
     """A random point that is not known, or None if there is none left.
 
     Reached only when everything around the candidates is known, that is in discrete spaces.
@@ -101,7 +104,7 @@ def _any_new(kernel: Kernel, space: Space, known: np.ndarray, rng: np.random.Gen
     return None
 
 
-def _candidates(space: Space, best: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> FloatArray:
     if space.size <= ENUMERABLE:
         return _all_points(space)
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
@@ -113,13 +116,13 @@ def _candidates(space: Space, best: np.ndarray, rng: np.random.Generator) -> np.
     return np.clip(np.vstack(parts), 0.0, 1.0)
 
 
-def _all_points(space: Space) -> np.ndarray:
+def _all_points(space: Space) -> FloatArray:
     """Every configuration of a finite space, as points (size, dim)."""
-    axes = [parameter.centers() for parameter in space.parameters.values()]
+    axes = [parameter.centers() for parameter in space.parameters.values() if not isinstance(parameter, Real)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dim)
 
 
-def _refine(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+def _refine(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
     """Improve all starts as one batch: gradients for reals, steps for integers, swaps for categories."""
     if space.size <= ENUMERABLE:
         return starts
@@ -130,7 +133,7 @@ def _refine(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.nd
     return refined
 
 
-def _ascend(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+def _ascend(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
     """L-BFGS-B over the real coordinates of all starts at once, as one separable problem.
 
     Gradients are central differences, one call of the acquisition for all of them.
@@ -140,12 +143,12 @@ def _ascend(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.nd
         return starts
     count, dim = starts.shape
 
-    def points_of(flat: np.ndarray) -> np.ndarray:
+    def points_of(flat: FloatArray) -> FloatArray:
         points = starts.copy()
         points[:, free] = flat.reshape(count, len(free))
         return points
 
-    def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
+    def negative(flat: FloatArray) -> tuple[float, FloatArray]:
         points = points_of(flat)
         stencil = np.repeat(points[None], 2 * len(free) + 1, axis=0)
         for index, coordinate in enumerate(free):
@@ -167,7 +170,7 @@ def _ascend(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.nd
     return points_of(result.x)
 
 
-def _climb(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.ndarray:
+def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
     """Best-improvement hill climbing over the discrete coordinates of all starts at once."""
     moves = _moves(space)
     points, values = starts, acquisition(starts)
@@ -187,7 +190,7 @@ def _climb(acquisition: Acquisition, space: Space, starts: np.ndarray) -> np.nda
 
 def _moves(space: Space) -> list[tuple[int, Integer | Categorical, int]]:
     """Moves of one coordinate, by a number of bins: each other category; powers of four for an integer."""
-    moves = []
+    moves: list[tuple[int, Integer | Categorical, int]] = []
     for index, parameter in enumerate(space.parameters.values()):
         if isinstance(parameter, Categorical):
             moves += [(index, parameter, steps) for steps in range(1, parameter.size)]

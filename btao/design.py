@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 from numpy.random import BitGenerator, Generator, SeedSequence
-from numpy.typing import NDArray
+
+from btao.arrays import FloatArray
 
 N_DESIGNS = 50
 
 Seed = int | SeedSequence | BitGenerator | Generator
 
 
-def nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> NDArray[np.float64]:
+def nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> FloatArray:
     """A Latin hypercube whose first `n_heavy` rows are a Latin hypercube too.
 
     Parameters
@@ -46,7 +47,7 @@ def nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> ND
     return _nested(*counts, _generator(seed))
 
 
-def maximin_nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> NDArray[np.float64]:
+def maximin_nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: Seed) -> FloatArray:
     """The best spread of `N_DESIGNS` random nested Latin hypercubes.
 
     A random Latin hypercube may put two points side by side, or all on a diagonal. Of several, this takes
@@ -59,16 +60,17 @@ def maximin_nested_latin_hypercube(n_heavy: int, ratio: int, dim: int, seed: See
     return max((_nested(*counts, rng) for _ in range(N_DESIGNS)), key=lambda design: _spread(design, counts[0]))
 
 
-def _spread(design: NDArray[np.float64], n_heavy: int) -> float:
+def _spread(design: FloatArray, n_heavy: int) -> float:
     """The smaller of the two levels' scaled minimum distances; of one point it is infinite."""
     squared = ((design[:, None, :] - design[None, :, :]) ** 2).sum(axis=2)
     np.fill_diagonal(squared, np.inf)
     n, dim = design.shape
-    light = math.sqrt(squared.min()) * n ** (1 / dim)
-    return min(light, math.sqrt(squared[:n_heavy, :n_heavy].min()) * n_heavy ** (1 / dim))
+    light: float = math.sqrt(squared.min()) * n ** (1 / dim)
+    heavy: float = math.sqrt(squared[:n_heavy, :n_heavy].min()) * n_heavy ** (1 / dim)
+    return min(light, heavy)
 
 
-def _nested(n_heavy: int, ratio: int, dim: int, rng: Generator) -> NDArray[np.float64]:
+def _nested(n_heavy: int, ratio: int, dim: int, rng: Generator) -> FloatArray:
     n = n_heavy * ratio
     levels = np.empty((n, dim))
     for column in levels.T:

@@ -18,14 +18,18 @@ gradient; the squared differences are computed once for a fit.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
 
+from btao.arrays import BoolArray, FloatArray, IntArray
 from btao.space import Space
 
 # Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
@@ -49,31 +53,34 @@ class Kernel:
     dim: int
     space: Space | None = None
 
-    def features(self, X: np.ndarray) -> np.ndarray:
+    def features(self, X: FloatArray) -> FloatArray:
         """Points of the cube, (n, dim), as the coordinates that the kernel measures, (n, p)."""
         return X if self.space is None else self.space.features(X)
 
-    def squared_differences(self, F: np.ndarray, G: np.ndarray) -> np.ndarray:
+    def squared_differences(self, F: FloatArray, G: FloatArray) -> FloatArray:
         """Squared differences by parameter, (dim, n, m), between features (n, p) and (m, p)."""
         squared = (F.T[:, :, None] - G.T[:, None, :]) ** 2
         if self.space is None or squared.shape[0] == self.dim:
             return squared
         return np.add.reduceat(squared, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
 
-    def same(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    def same(self, X: FloatArray, Y: FloatArray) -> BoolArray:
         """Which points (n, dim) and (m, dim) are the same one, as a boolean array (n, m)."""
         return self._squared_distances(X, Y) <= SAME_POINT**2
 
-    def first(self, X: np.ndarray) -> np.ndarray:
+    def first(self, X: FloatArray) -> IntArray:
         """For each of n points the index of the first that is the same one, (n,)."""
-        return self.same(X, X).argmax(axis=1)
+        index: IntArray = self.same(X, X).argmax(axis=1)
+        return index
 
-    def distance(self, X: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def distance(self, X: FloatArray, known: FloatArray) -> FloatArray:
         """Distance from each of n points to the nearest of the known ones, (n,)."""
-        return np.sqrt(self._squared_distances(X, known).min(axis=1))
+        distance: FloatArray = np.sqrt(self._squared_distances(X, known).min(axis=1))
+        return distance
 
-    def _squared_distances(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        return self.squared_differences(self.features(X), self.features(Y)).sum(axis=0)
+    def _squared_distances(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        squared: FloatArray = self.squared_differences(self.features(X), self.features(Y)).sum(axis=0)
+        return squared
 
 
 @dataclass(frozen=True)
@@ -84,33 +91,35 @@ class Pairs:
     """
 
     n: int
-    rows: np.ndarray
-    columns: np.ndarray
-    squared: np.ndarray
+    rows: IntArray
+    columns: IntArray
+    squared: FloatArray
 
     @classmethod
-    def of(cls, kernel: Kernel, X: np.ndarray) -> Pairs:
+    def of(cls, kernel: Kernel, X: FloatArray) -> Pairs:
         """The pairs of points X (n, dim)."""
         F = kernel.features(X)
         rows, columns = np.tril_indices(len(F), -1)
         return cls(len(F), rows, columns, kernel.squared_differences(F, F)[:, rows, columns])
 
-    def correlation(self, phi: np.ndarray) -> np.ndarray:
+    def correlation(self, phi: FloatArray) -> FloatArray:
         """R of every pair, (pairs,)."""
         return np.exp(-(phi @ self.squared))
 
-    def factorize(self, correlation: np.ndarray) -> np.ndarray:
+    def factorize(self, correlation: FloatArray) -> FloatArray:
         """Lower Cholesky factor (n, n) of the correlation matrix with the jitter on its diagonal."""
         matrix = np.zeros((self.n, self.n), order="F")
         matrix[self.rows, self.columns] = correlation
         matrix[range(self.n), range(self.n)] = 1.0 + JITTER
+        factor: FloatArray
         factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
         if info != 0:  # not reachable with the jitter and finite input
             raise FloatingPointError("correlation matrix is not positive definite")
         return factor
 
-    def inverse(self, factor: np.ndarray) -> np.ndarray:
+    def inverse(self, factor: FloatArray) -> FloatArray:
         """R^-1 of every pair, (pairs,), from the Cholesky factor."""
+        inverse: FloatArray
         inverse, _ = dpotri(factor, lower=1)
         return inverse[self.rows, self.columns]
 
@@ -123,17 +132,17 @@ class Posterior:
     """
 
     kernel: Kernel
-    phi: np.ndarray
+    phi: FloatArray
     mean: float
     variance: float
-    points: np.ndarray
-    values: np.ndarray
-    factor: np.ndarray
-    weights: np.ndarray
+    points: FloatArray
+    values: FloatArray
+    factor: FloatArray
+    weights: FloatArray
 
     @classmethod
     def condition(
-        cls, kernel: Kernel, phi: np.ndarray, mean: float, variance: float, points: np.ndarray, values: np.ndarray
+        cls, kernel: Kernel, phi: FloatArray, mean: float, variance: float, points: FloatArray, values: FloatArray
     ) -> Posterior:
         """Condition on values (n,) at points (n, dim)."""
         pairs = Pairs.of(kernel, points)
@@ -141,14 +150,14 @@ class Posterior:
         weights, _ = dpotrs(factor, values - mean, lower=1)
         return cls(kernel, phi, mean, variance, points, values, factor, weights)
 
-    def moments(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance at X (m, dim), each (m,)."""
         cross = self._cross(X)
         half, _ = dtrtrs(self.factor, cross, lower=1)
         variance = self.variance * np.clip(1.0 - np.einsum("ij,ij->j", half, half), 0.0, 1.0)
         return self.mean + self.weights @ cross, variance
 
-    def extend(self, x: np.ndarray, y: float) -> Posterior:
+    def extend(self, x: FloatArray, y: float) -> Posterior:
         """Condition on one more value y at x (dim,) in n^2 operations, hyperparameters kept (METHOD item 14)."""
         n = len(self.values)
         half, _ = dtrtrs(self.factor, self._cross(x[None, :]), lower=1)
@@ -162,19 +171,19 @@ class Posterior:
         return Posterior(self.kernel, self.phi, self.mean, self.variance, points, values, factor, weights)
 
     @cached_property
-    def features(self) -> np.ndarray:
+    def features(self) -> FloatArray:
         """The points as the kernel sees them."""
         return self.kernel.features(self.points)
 
-    def _cross(self, X: np.ndarray) -> np.ndarray:
+    def _cross(self, X: FloatArray) -> FloatArray:
         squared = self.kernel.squared_differences(self.features, self.kernel.features(X))
         dim, n, m = squared.shape
         return np.exp(-(self.phi @ squared.reshape(dim, n * m)).reshape(n, m))
 
 
 def profile_log_likelihood(
-    log_phi: np.ndarray, pairs: Pairs, y: np.ndarray, variance_floor: float = 0.0
-) -> tuple[float, np.ndarray, float, float]:
+    log_phi: FloatArray, pairs: Pairs, y: FloatArray, variance_floor: float = 0.0
+) -> tuple[float, FloatArray, float, float]:
     """Log-likelihood of ln phi with mu and sigma^2 profiled out, less the constant (METHOD item 2).
 
     Parameters
@@ -225,9 +234,11 @@ class GaussianProcess:
 
     def __init__(self, space: Space | None = None) -> None:
         self.space = space
-        self.posterior_: Posterior | None = None
+        self._posterior: Posterior | None = None
 
-    def fit(self, X, y, *, start=None, fixed: bool = False) -> GaussianProcess:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, start: ArrayLike | None = None, fixed: bool = False
+    ) -> GaussianProcess:
         """Fit mu, sigma^2 and phi to values y (n,) at points X (n, dim) of the unit cube.
 
         Points that coincide are merged and their values averaged. Values that are all equal are
@@ -248,21 +259,35 @@ class GaussianProcess:
         """
         X, y = check_data(X, y, "X", "y", self.space)
         kernel = Kernel(X.shape[1], self.space)
+        warm = None
         if start is not None or fixed:
-            start = np.asarray(start, dtype=float)
-            if start.shape != (kernel.dim,) or not np.isfinite(start).all():
-                raise ValueError(f"start must be {kernel.dim} finite values of ln phi, got {start.tolist()}")
+            warm = np.asarray(math.nan if start is None else start, dtype=float)
+            if warm.shape != (kernel.dim,) or not np.isfinite(warm).all():
+                raise ValueError(f"start must be {kernel.dim} finite values of ln phi, got {warm.tolist()}")
         X, y = merge_duplicates(kernel, X, y)
         pairs = Pairs.of(kernel, X)
         floor = variance_floor(y)
-        log_phi = start if fixed else _search_log_phi(pairs, y, floor, start)
+        log_phi = warm if warm is not None and fixed else _search_log_phi(pairs, y, floor, warm)
         _, _, mean, variance = profile_log_likelihood(log_phi, pairs, y, floor)
-        self.posterior_ = Posterior.condition(kernel, np.exp(log_phi), mean, variance, X, y)
+        self._posterior = Posterior.condition(kernel, np.exp(log_phi), mean, variance, X, y)
         self.log_phi_ = log_phi
-        self.phi_, self.mean_, self.variance_ = self.posterior_.phi, mean, variance
+        self.phi_, self.mean_, self.variance_ = self._posterior.phi, mean, variance
         return self
 
-    def predict(self, X) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def posterior_(self) -> Posterior:
+        """The process conditioned on the data.
+
+        Raises
+        ------
+        RuntimeError
+            Before `fit`.
+        """
+        if self._posterior is None:
+            raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
+        return self._posterior
+
+    def predict(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Posterior mean and standard deviation at points X (m, dim) of the unit cube, each (m,).
 
         Raises
@@ -270,12 +295,10 @@ class GaussianProcess:
         RuntimeError
             Before `fit`.
         """
-        if self.posterior_ is None:
-            raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
         mean, variance = self.posterior_.moments(check_points(X, "X", self.posterior_.kernel.dim))
         return mean, np.sqrt(variance)
 
-    def extend(self, x, y: float) -> GaussianProcess:
+    def extend(self, x: ArrayLike, y: float) -> GaussianProcess:
         """A copy conditioned on one more value y at x (dim,), hyperparameters kept, in n^2 operations.
 
         Raises
@@ -285,17 +308,15 @@ class GaussianProcess:
         ValueError
             If x or y is not as in `fit`, or x is a point of the data already.
         """
-        if self.posterior_ is None:
-            raise RuntimeError("this GaussianProcess has no data yet: call fit(X, y) first")
         kernel = self.posterior_.kernel
         X, values = check_data(check_points(np.atleast_2d(x), "x", kernel.dim), np.atleast_1d(y), "x", "y", self.space)
         if kernel.same(X, self.posterior_.points).any():
             raise ValueError(f"x is a point of the data already, {X[0].tolist()}: fit again, which averages")
         extended = copy(self)
-        extended.posterior_ = self.posterior_.extend(X[0], float(values[0]))
+        extended._posterior = self.posterior_.extend(X[0], float(values[0]))
         return extended
 
-    def fantasize(self, X: np.ndarray) -> GaussianProcess:
+    def fantasize(self, X: FloatArray) -> GaussianProcess:
         """A copy told its own mean at each of X (m, dim) in turn, as if those runs were done.
 
         Stands in for runs under way: it takes their uncertainty away and moves no mean.
@@ -307,10 +328,10 @@ class GaussianProcess:
         return model
 
 
-def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarray:
+def _search_log_phi(pairs: Pairs, y: FloatArray, floor: float, warm: FloatArray | None) -> FloatArray:
     dim = len(pairs.squared)
 
-    def negative(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
+    def negative(log_phi: FloatArray) -> tuple[float, FloatArray]:
         value, gradient, _, _ = profile_log_likelihood(log_phi, pairs, y, floor)
         prior, prior_gradient = log_phi_prior(log_phi)
         return -(value + prior), -(gradient + prior_gradient)
@@ -321,27 +342,32 @@ def _search_log_phi(pairs: Pairs, y: np.ndarray, floor: float, warm) -> np.ndarr
     return best_minimum(negative, starts, [LOG_PHI_BOUNDS] * dim)
 
 
-def best_minimum(function, starts: list[np.ndarray], bounds: list[tuple[float, float]]) -> np.ndarray:
+def best_minimum(
+    function: Callable[[FloatArray], tuple[float, FloatArray]],
+    starts: list[FloatArray],
+    bounds: Sequence[tuple[float | None, float | None]],
+) -> FloatArray:
     """The best end of L-BFGS-B runs from `starts`; `function` returns value and gradient."""
     results = [
         minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60, "ftol": 1e-10})
         for start in starts
     ]
-    return min(results, key=lambda result: result.fun).x
+    best: FloatArray = min(results, key=lambda result: result.fun).x
+    return best
 
 
-def log_phi_prior(log_phi: np.ndarray) -> tuple[float, np.ndarray]:
+def log_phi_prior(log_phi: FloatArray) -> tuple[float, FloatArray]:
     """The weak normal log-prior on ln phi, less its constant, and its gradient (METHOD item 5)."""
     standardized = (log_phi - LOG_PHI_PRIOR_MEAN) / LOG_PHI_PRIOR_STD
     return -0.5 * float(standardized @ standardized), -standardized / LOG_PHI_PRIOR_STD
 
 
-def variance_floor(y: np.ndarray) -> float:
+def variance_floor(y: FloatArray) -> float:
     """The smallest sigma^2 for data y: keeps constant data from a zero variance (METHOD item 5)."""
     return max((1e-8 * (np.abs(y).max() or 1.0)) ** 2, np.finfo(float).tiny)
 
 
-def merge_duplicates(kernel: Kernel, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def merge_duplicates(kernel: Kernel, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points (n, dim) without repeats, in order of first occurrence, with the mean of the values of each."""
     first = kernel.first(X)
     if np.array_equal(first, np.arange(len(y))):
@@ -350,7 +376,7 @@ def merge_duplicates(kernel: Kernel, X: np.ndarray, y: np.ndarray) -> tuple[np.n
     return X[kept], np.array([y[first == index].mean() for index in kept])
 
 
-def check_points(X, name: str, dim: int | None) -> np.ndarray:
+def check_points(X: ArrayLike, name: str, dim: int | None) -> FloatArray:
     """X as a float array (n, dim) of points in the unit cube, or ValueError."""
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or (dim is not None and X.shape[1] != dim):
@@ -362,7 +388,9 @@ def check_points(X, name: str, dim: int | None) -> np.ndarray:
     return X
 
 
-def check_data(X, y, X_name: str, y_name: str, space: Space | None = None) -> tuple[np.ndarray, np.ndarray]:
+def check_data(
+    X: ArrayLike, y: ArrayLike, X_name: str, y_name: str, space: Space | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Points (n, dim) and finite values (n,), at most 1e100 in size, with n >= 1, or ValueError."""
     X = check_points(X, X_name, None if space is None else space.dim)
     y = np.asarray(y, dtype=float)

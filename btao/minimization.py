@@ -16,7 +16,7 @@ import numpy as np
 
 from btao.optimizer import BTAO, SpaceExhausted
 from btao.space import Space
-from btao.trial import LEVELS, Trial
+from btao.trial import LEVELS, Trial, measured
 
 # What a run and the state that it continues must have in common.
 BOUNDS = ("delta_bounds", "rho_bounds")
@@ -43,7 +43,7 @@ def minimize(
     n_heavy: int,
     seed: int = 0,
     *,
-    state: str | os.PathLike | None = None,
+    state: str | os.PathLike[str] | None = None,
     callback: Callable[[Trial], Any] | None = None,
     **options: Any,
 ) -> OptimizationResult:
@@ -85,7 +85,7 @@ def minimize(
     for level, objective in objectives.items():
         if not callable(objective):
             raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
-    if isinstance(n_heavy, bool) or not isinstance(n_heavy, Integral) or n_heavy < 1:
+    if not _is_positive_integer(n_heavy):
         raise ValueError(f"n_heavy must be an integer of at least 1, got {n_heavy!r}")
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
@@ -107,7 +107,7 @@ def minimize(
         except SpaceExhausted:
             break
         try:
-            outcome = {"value": objectives[trial.level](dict(trial.config))}
+            outcome: dict[str, Any] = {"value": objectives[trial.level](dict(trial.config))}
         except Exception as error:
             outcome = {"error": f"{type(error).__name__}: {error}"}
             where = f"{trial.level} trial {trial.number} at {trial.config}"
@@ -142,7 +142,11 @@ def minimize(
         if ended is None:
             ended = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
         raise RuntimeError(f"no heavy trial succeeded; {ended}")
-    return OptimizationResult(best.config, best.value, optimizer.trials, optimizer)
+    return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
+
+
+def _is_positive_integer(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and not value < 1
 
 
 def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, bytes]:

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from btao.acquisition import N_BEST, beta, maximize, upper_confidence_bound
+from btao.acquisition import N_BEST, Acquisition, beta, maximize, upper_confidence_bound
+from btao.arrays import BoolArray, FloatArray
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
 from btao.space import Space
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, TruncationWarning, check_bounds
-from btao.trial import Trial, outcome
+from btao.trial import LevelName, Status, Trial, measured, outcome
 
 STATE_FORMAT = 2
 CANDIDATE_RULES = ("joint", "light")
@@ -186,7 +187,7 @@ class BTAO:
     @property
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
-        return min(self._select("heavy", "ok"), key=lambda trial: trial.value, default=None)
+        return min(self._select("heavy", "ok"), key=measured, default=None)
 
     @property
     def recommended(self) -> Trial | None:
@@ -213,7 +214,7 @@ class BTAO:
             )
         return heavies[least_expected(values, model.moments(points, y_light)[0])]
 
-    def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
         """The performance profile: mean and standard deviation of the heavy response.
 
         Parameters
@@ -284,8 +285,8 @@ class BTAO:
             options = ("seed", "light_per_heavy", "n_init", "candidates", "square_root_beta")
             optimizer = cls(
                 Space.from_dict(state["space"]),
-                delta_bounds=tuple(float(bound) for bound in state["delta_bounds"]),
-                rho_bounds=tuple(float(bound) for bound in state["rho_bounds"]),
+                delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
+                rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
                 **{name: state[name] for name in options},
             )
             optimizer._design = np.array(state["design"])
@@ -304,7 +305,7 @@ class BTAO:
 
     # ---------------------------------------------------------------- which level, which point
 
-    def _propose(self) -> tuple[str, np.ndarray]:
+    def _propose(self) -> tuple[LevelName, FloatArray]:
         lights, heavies = self._select("light"), self._select("heavy")
         if len(lights) < len(self._design):
             return "light", self._design[len(lights)]
@@ -322,7 +323,7 @@ class BTAO:
                 raise SpaceExhausted(f"all {self.space.size} configurations of the space have been tried{waiting}")
         return "heavy", self._choose_heavy(ready)
 
-    def _propose_light(self, last: bool) -> np.ndarray | None:
+    def _propose_light(self, last: bool) -> FloatArray | None:
         """The next light point (METHOD items 11 and 12), or None if all are known."""
         lights = self._select("light")
         known = self._points(lights)
@@ -336,7 +337,7 @@ class BTAO:
             acquisition, best = self._light_acquisition(), self._best_points("light")
         return maximize(acquisition, self.space, known, best, rng)
 
-    def _choose_heavy(self, ready: list[Trial]) -> np.ndarray:
+    def _choose_heavy(self, ready: list[Trial]) -> FloatArray:
         """The candidate with the largest UCB_h (paper Algorithm 2, line 8)."""
         y_light = np.array([trial.value for trial in ready])
         if not self._select("heavy", "ok"):
@@ -352,42 +353,43 @@ class BTAO:
         heavies = self._select("heavy")
         if not lights or not heavies:
             return lights
-        tried = self._kernel.same(self._points(lights), self._points(heavies)).any(axis=1)
+        tried = np.any(self._kernel.same(self._points(lights), self._points(heavies)), axis=1)
         return [trial for trial, done in zip(lights, tried, strict=True) if not done]
 
-    def _nested_design(self) -> np.ndarray:
+    def _nested_design(self) -> FloatArray:
         """The nested design, its heavy points first."""
         rng = np.random.default_rng([self.seed])
         return self._distinct(maximin_nested_latin_hypercube(self.n_init, self.light_per_heavy, self.space.dim, rng))
 
-    def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> FloatArray:
         if not configs:
             raise ValueError("design must be None or hold a configuration at least, got none")
         return self._distinct(np.array([self.space.to_unit(config) for config in configs]))
 
-    def _distinct(self, points: np.ndarray) -> np.ndarray:
+    def _distinct(self, points: FloatArray) -> FloatArray:
         """The points, snapped, without those that round to an earlier one."""
         points = self.space.snap(points)
-        return points[self._kernel.first(points) == np.arange(len(points))]
+        distinct: FloatArray = points[self._kernel.first(points) == np.arange(len(points))]
+        return distinct
 
     # ---------------------------------------------------------------- acquisitions
 
-    def _light_acquisition(self):
+    def _light_acquisition(self) -> Acquisition:
         model = self._light_model(commit=True)
         weight = self._beta(len(model.posterior_.values))
         posterior = model.fantasize(self._points(self._select("light", "pending"))).posterior_
 
-        def acquisition(X: np.ndarray) -> np.ndarray:
+        def acquisition(X: FloatArray) -> FloatArray:
             mean, variance = posterior.moments(X)
             return upper_confidence_bound(mean, np.sqrt(variance), weight)
 
         return acquisition
 
-    def _heavy_acquisition(self):
+    def _heavy_acquisition(self) -> Acquisition:
         weight = self._beta(len(self._select("heavy", "ok")))
         model = self._with_pending(self._heavy_model(commit=True))
 
-        def acquisition(X: np.ndarray) -> np.ndarray:
+        def acquisition(X: FloatArray) -> FloatArray:
             mean, variance = model.moments(X)
             return upper_confidence_bound(mean, np.sqrt(variance), weight)
 
@@ -396,26 +398,26 @@ class BTAO:
     def _beta(self, n: int) -> float:
         return beta(n, self.space.dim, self.square_root_beta)
 
-    def _best_points(self, level: str) -> np.ndarray:
-        return self._points(sorted(self._select(level, "ok"), key=lambda trial: trial.value)[:N_BEST])
+    def _best_points(self, level: LevelName) -> FloatArray:
+        return self._points(sorted(self._select(level, "ok"), key=measured)[:N_BEST])
 
     # ---------------------------------------------------------------- models
 
-    def _light_data(self) -> tuple[np.ndarray, np.ndarray]:
+    def _light_data(self) -> tuple[FloatArray, FloatArray]:
         """Light points and values; configurations that failed at either level stand at the worst value."""
         told = [trial for trial in self._select("light") if trial.status != "pending"]
-        worst = max(trial.value for trial in told if trial.status == "ok")
+        worst = max(measured(trial) for trial in told if trial.status == "ok")
         values = np.array([trial.value if trial.status == "ok" else worst for trial in told])
         failed = self._select("heavy", "failed")
         if failed:
             values[self._kernel.same(self._points(told), self._points(failed)).any(axis=1)] = worst
         return self._points(told), values
 
-    def _known_light(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _known_light(self, points: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Which of the points (m, dim) have a light value, (m,), and the values of these."""
         measured = self._select("light", "ok")
         same = self._kernel.same(points, self._points(measured))
-        known = same.any(axis=1)
+        known: BoolArray = np.any(same, axis=1)
         return known, np.array([measured[index].value for index in same[known].argmax(axis=1)])
 
     def _light_model(self, commit: bool = False) -> GaussianProcess:
@@ -457,14 +459,14 @@ class BTAO:
 
     # ---------------------------------------------------------------- trials
 
-    def _select(self, level: str | None = None, status: str | None = None) -> list[Trial]:
+    def _select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
         return [
             trial
             for trial in self._trials
             if (level is None or trial.level == level) and (status is None or trial.status == status)
         ]
 
-    def _points(self, trials: list[Trial]) -> np.ndarray:
+    def _points(self, trials: list[Trial]) -> FloatArray:
         return np.array([trial.point for trial in trials]).reshape(len(trials), self.space.dim)
 
 

@@ -12,10 +12,12 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from btao.arrays import BoolArray, FloatArray, IntArray
 
 Scalar = str | int | float | bool | None
 
@@ -134,7 +136,7 @@ class Real:
         return start, self._warp(self.high) - start
 
 
-def _equal_bins(u: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+def _equal_bins(u: FloatArray, count: int) -> IntArray:
     """The bin, of `count` equally wide ones, in which each coordinate in [0, 1] falls."""
     return np.minimum(np.floor(u * count).astype(np.int64), count - 1)
 
@@ -194,26 +196,26 @@ class Integer:
         """The value whose bin holds a coordinate in [0, 1]."""
         return self.low + int(self._bin(np.array([u]))[0])
 
-    def snap(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def snap(self, u: FloatArray) -> FloatArray:
         """Each coordinate in [0, 1] replaced by the center of its bin."""
         return self._center(self._bin(u))
 
-    def shift(self, u: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+    def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` values above each coordinate, or the last ones on that side."""
         return self._center(np.clip(self._bin(u) + steps, 0, self.size - 1))
 
-    def centers(self) -> NDArray[np.float64]:
+    def centers(self) -> FloatArray:
         """The centers of all bins, (size,), in the order of the values."""
         return self._center(np.arange(self.size))
 
-    def _bin(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _bin(self, u: FloatArray) -> IntArray:
         if not self.log:
             return _equal_bins(u, self.size)
         start, width = self._log_scale()
         value = np.floor(np.exp(start + u * width) + 0.5).astype(np.int64)
         return np.clip(value - self.low, 0, self.size - 1)
 
-    def _center(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _center(self, index: IntArray) -> FloatArray:
         if not self.log:
             return (index + 0.5) / self.size
         start, width = self._log_scale()
@@ -235,7 +237,7 @@ def _choice(value: object) -> Scalar:
         )
     if isinstance(plain, float) and not math.isfinite(plain):
         raise ValueError(f"a choice must be finite, got {value!r}")
-    return plain
+    return cast(Scalar, plain)
 
 
 def _key(choice: Scalar) -> tuple[type, Scalar]:
@@ -261,7 +263,7 @@ class Categorical:
         If there are fewer than two choices, a duplicate or a number that is not finite.
     """
 
-    choices: tuple[Scalar, ...] = field(compare=False)
+    choices: Sequence[Scalar] = field(compare=False)
     _keys: tuple[tuple[type, Scalar], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -300,21 +302,22 @@ class Categorical:
         """The choice whose bin holds a coordinate in [0, 1]."""
         return self.choices[int(_equal_bins(np.array([u]), self.size)[0])]
 
-    def snap(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def snap(self, u: FloatArray) -> FloatArray:
         """Each coordinate in [0, 1] replaced by the center of its bin."""
         return (_equal_bins(u, self.size) + 0.5) / self.size
 
-    def shift(self, u: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+    def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` choices after each coordinate, from the last one on to the first."""
         return ((_equal_bins(u, self.size) + steps) % self.size + 0.5) / self.size
 
-    def centers(self) -> NDArray[np.float64]:
+    def centers(self) -> FloatArray:
         """The centers of all bins, (size,), in the order of the choices."""
         return (np.arange(self.size) + 0.5) / self.size
 
-    def one_hot(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def one_hot(self, u: FloatArray) -> FloatArray:
         """Kernel features (n, size) of coordinates (n,): different choices at squared distance 1."""
-        return ONE_HOT_HEIGHT * (_equal_bins(u, self.size)[:, None] == np.arange(self.size))
+        features: FloatArray = ONE_HOT_HEIGHT * (_equal_bins(u, self.size)[:, None] == np.arange(self.size))
+        return features
 
 
 Parameter = Real | Integer | Categorical
@@ -365,17 +368,17 @@ class Space:
         self.names: tuple[str, ...] = tuple(self.parameters)
         self.dim: int = len(self.names)
         kinds = list(self.parameters.values())
-        self.continuous: NDArray[np.bool_] = np.array([isinstance(kind, Real) for kind in kinds])
+        self.continuous: BoolArray = np.array([isinstance(kind, Real) for kind in kinds])
         # Not one product over all sizes: an int above 1e308 times inf overflows.
         self.size: int | float = math.inf if self.continuous.any() else math.prod(kind.size for kind in kinds)
         widths = [kind.size if isinstance(kind, Categorical) else 1 for kind in kinds]
-        self.groups: NDArray[np.int64] = np.repeat(np.arange(self.dim), widths)
+        self.groups: IntArray = np.repeat(np.arange(self.dim), widths)
         self.continuous.flags.writeable = False
         self.groups.flags.writeable = False
         self._discrete = [(j, kind) for j, kind in enumerate(kinds) if not isinstance(kind, Real)]
         self._categorical = [(j, kind) for j, kind in enumerate(kinds) if isinstance(kind, Categorical)]
 
-    def to_unit(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
+    def to_unit(self, config: Mapping[str, Any]) -> FloatArray:
         """The point of the unit cube that stands for a configuration.
 
         Parameters
@@ -447,7 +450,7 @@ class Space:
                 raise type(error)(f"parameter {name!r}: {error}") from None
         return valid
 
-    def snap(self, U: ArrayLike) -> NDArray[np.float64]:
+    def snap(self, U: ArrayLike) -> FloatArray:
         """The canonical representative of the configuration that each point denotes.
 
         Parameters
@@ -470,7 +473,7 @@ class Space:
             points[:, j] = parameter.snap(points[:, j])
         return points
 
-    def features(self, U: ArrayLike) -> NDArray[np.float64]:
+    def features(self, U: ArrayLike) -> FloatArray:
         """What a kernel sees of each point (METHOD item 15).
 
         Parameters
@@ -545,8 +548,8 @@ class Space:
     def __repr__(self) -> str:
         return f"Space({self.parameters!r})"
 
-    def _clip(self, U: ArrayLike) -> NDArray[np.float64]:
-        points = np.asarray(U, dtype=float)
+    def _clip(self, U: ArrayLike) -> FloatArray:
+        points: FloatArray = np.asarray(U, dtype=float)
         if points.ndim != 2 or points.shape[1] != self.dim:
             raise ValueError(f"U must have shape (n, {self.dim}), got {points.shape}")
         if np.isnan(points).any():

@@ -21,12 +21,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrs
 
+from btao.arrays import FloatArray
 from btao.gp import (
     JITTER,
     LARGEST_VALUE,
@@ -71,14 +75,14 @@ class HeavyHyperparameters:
     log_std: float
     log_phi: tuple[float, ...]
 
-    def to_array(self) -> np.ndarray:
+    def to_array(self) -> FloatArray:
         return np.array([self.mean, self.log_std, *self.log_phi])
 
     @classmethod
-    def from_array(cls, theta: np.ndarray) -> HeavyHyperparameters:
+    def from_array(cls, theta: FloatArray) -> HeavyHyperparameters:
         return cls(float(theta[0]), float(theta[1]), tuple(float(value) for value in theta[2:]))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -123,14 +127,14 @@ class TruncatedAdditiveModel:
         if self.delta_bounds[0] == self.delta_bounds[1]:
             raise ValueError(f"delta_bounds must be a pair (lower, upper) with lower < upper, got {delta_bounds!r}")
         self.space = space
-        self.delta_: Posterior | None = None
+        self._delta: Posterior | None = None
 
     def fit(
         self,
-        X_light,
-        y_light,
-        X_heavy,
-        y_heavy,
+        X_light: ArrayLike,
+        y_light: ArrayLike,
+        X_heavy: ArrayLike,
+        y_heavy: ArrayLike,
         *,
         light: GaussianProcess | None = None,
         start: HeavyHyperparameters | None = None,
@@ -178,16 +182,29 @@ class TruncatedAdditiveModel:
         paired, y_heavy = paired / self.scale_, y_heavy / self.scale_
         lower, upper = self._bounds = tuple(bound / self.scale_ for bound in self.delta_bounds_)
         part = _HeavyPart(Pairs.of(kernel, X_heavy), paired, y_heavy, lower, upper, rho_interval)
-        if not fixed:
+        if start is None or not fixed:
             start = part.search(start)
         self.hyperparameters_ = start
         theta = start.to_array()
         self.rho_ = part.rho(theta)
         phi, variance = np.exp(theta[2:]), float(np.exp(2 * theta[1]))
-        self.delta_ = Posterior.condition(kernel, phi, theta[0], variance, X_heavy, y_heavy - self.rho_ * paired)
+        self._delta = Posterior.condition(kernel, phi, theta[0], variance, X_heavy, y_heavy - self.rho_ * paired)
         return self
 
-    def predict(self, X, y_light=None) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def delta_(self) -> Posterior:
+        """The process delta, in units of `scale_`, conditioned on the data but not on its bounds.
+
+        Raises
+        ------
+        RuntimeError
+            Before `fit`.
+        """
+        if self._delta is None:
+            raise RuntimeError("this TruncatedAdditiveModel has no data yet: call fit first")
+        return self._delta
+
+    def predict(self, X: ArrayLike, y_light: ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the heavy response at X (m, dim), each (m,).
 
         Parameters
@@ -206,8 +223,6 @@ class TruncatedAdditiveModel:
         ValueError
             If an argument has the wrong shape or is not finite.
         """
-        if self.delta_ is None:
-            raise RuntimeError("this TruncatedAdditiveModel has no data yet: call fit first")
         X = check_points(X, "X", self.delta_.kernel.dim)
         if y_light is None:
             mean, variance = self.moments(X)
@@ -216,11 +231,12 @@ class TruncatedAdditiveModel:
             mean, variance = self.moments(X, y_light)
         return mean, np.sqrt(variance)
 
-    def moments(self, X: np.ndarray, y_light: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def moments(self, X: FloatArray, y_light: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Mean and variance as in `predict`, without checks: the inner loop of the acquisition."""
         delta_mean, delta_variance = self.delta_.moments(X)
         if any(math.isfinite(bound) for bound in self._bounds):
             delta_mean, delta_variance = truncated_moments(delta_mean, np.sqrt(delta_variance), *self._bounds)
+        light_variance: FloatArray | float
         if y_light is None:
             light_mean, light_variance = self.light_.posterior_.moments(X)
         else:
@@ -228,7 +244,7 @@ class TruncatedAdditiveModel:
         mean = self.rho_ * light_mean + delta_mean * self.scale_
         return mean, self.rho_**2 * light_variance + delta_variance * self.scale_**2
 
-    def fantasize(self, X_light: np.ndarray, X_heavy: np.ndarray) -> TruncatedAdditiveModel:
+    def fantasize(self, X_light: FloatArray, X_heavy: FloatArray) -> TruncatedAdditiveModel:
         """A copy told its own means at runs under way, light (m, dim) and heavy (k, dim) ones.
 
         Hyperparameters are kept.
@@ -239,10 +255,12 @@ class TruncatedAdditiveModel:
             light_mean, _ = fantasized.light_.posterior_.moments(x[None, :])
             mean, _ = fantasized.moments(x[None, :], light_mean)
             delta = (mean[0] - self.rho_ * light_mean[0]) / self.scale_
-            fantasized.delta_ = fantasized.delta_.extend(x, float(delta))
+            fantasized._delta = fantasized.delta_.extend(x, float(delta))
         return fantasized
 
-    def _light_values(self, kernel: Kernel, X_heavy, X_light, y_light) -> np.ndarray:
+    def _light_values(
+        self, kernel: Kernel, X_heavy: FloatArray, X_light: FloatArray, y_light: FloatArray
+    ) -> FloatArray:
         same = kernel.same(X_heavy, X_light)
         missing = np.flatnonzero(~same.any(axis=1))
         if len(missing):
@@ -251,9 +269,10 @@ class TruncatedAdditiveModel:
                 f"every heavy point needs its light value, but row {row} of X_heavy, {X_heavy[row].tolist()}, "
                 "is not in X_light: run the light training there first"
             )
-        return y_light[same.argmax(axis=1)]
+        values: FloatArray = y_light[same.argmax(axis=1)]
+        return values
 
-    def _warn_if_widened(self, rho: float, y_light: np.ndarray, y_heavy: np.ndarray) -> None:
+    def _warn_if_widened(self, rho: float, y_light: FloatArray, y_heavy: FloatArray) -> None:
         if self.delta_bounds_ == self.delta_bounds:
             return
         delta = y_heavy - rho * y_light
@@ -275,7 +294,15 @@ class TruncatedAdditiveModel:
 class _HeavyPart:
     """The heavy part of the likelihood with its priors, at n1 points, in scaled units."""
 
-    def __init__(self, pairs, y_light, y_heavy, lower, upper, rho_interval) -> None:
+    def __init__(
+        self,
+        pairs: Pairs,
+        y_light: FloatArray,
+        y_heavy: FloatArray,
+        lower: float,
+        upper: float,
+        rho_interval: tuple[float, float],
+    ) -> None:
         self.pairs, self.y_light, self.y_heavy = pairs, y_light, y_heavy
         self.lower, self.upper, self.rho_interval = lower, upper, rho_interval
         self.prior_mean, self.prior_std, self.prior_log_std = _priors(lower, upper, y_light, y_heavy)
@@ -291,24 +318,24 @@ class _HeavyPart:
         within = tuple(bound if math.isfinite(bound) else None for bound in (self.lower, self.upper))
         bounds = [within, LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * dim]
 
-        def negative(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        def negative(theta: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.log_posterior(theta)
             return -value, -gradient
 
         return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds))
 
-    def rho(self, theta: np.ndarray) -> float:
+    def rho(self, theta: FloatArray) -> float:
         """Generalized least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
         factor = self.pairs.factorize(self.pairs.correlation(np.exp(theta[2:])))
         solved, _ = dpotrs(factor, self.y_light, lower=1)
         return self._rho(solved, theta[0])
 
-    def _rho(self, solved_light: np.ndarray, mean: float) -> float:
+    def _rho(self, solved_light: FloatArray, mean: float) -> float:
         norm = solved_light @ self.y_light
         rho = solved_light @ (self.y_heavy - mean) / norm if norm > 0 else 1.0
         return float(min(max(rho, self.rho_interval[0]), self.rho_interval[1]))
 
-    def log_likelihood(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+    def log_likelihood(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """METHOD item 3 at theta = (mu, ln sigma, ln phi...), rho profiled out, with its gradient."""
         n, pairs = self.pairs.n, self.pairs
         mean, log_std, phi = theta[0], theta[1], np.exp(theta[2:])
@@ -337,7 +364,7 @@ class _HeavyPart:
         log_phi_gradient = -phi * (pairs.squared @ (below * variance * R))
         return float(value), np.array([mean_gradient, log_std_gradient, *log_phi_gradient])
 
-    def log_posterior(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+    def log_posterior(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """The log-likelihood with the weak priors of METHOD item 5, and its gradient."""
         value, gradient = self.log_likelihood(theta)
         mean = (theta[0] - self.prior_mean) / self.prior_std
@@ -347,7 +374,7 @@ class _HeavyPart:
         return value, gradient + np.array([-mean / self.prior_std, -log_std / LOG_STD_PRIOR_STD, *phi_gradient])
 
 
-def _priors(lower: float, upper: float, y_light: np.ndarray, y_heavy: np.ndarray) -> tuple[float, float, float]:
+def _priors(lower: float, upper: float, y_light: FloatArray, y_heavy: FloatArray) -> tuple[float, float, float]:
     """Mean and deviation of the prior on mu, and mean of that on ln sigma, in scaled units."""
     width = upper - lower
     if math.isfinite(width) and width > 0:
@@ -358,7 +385,7 @@ def _priors(lower: float, upper: float, y_light: np.ndarray, y_heavy: np.ndarray
 
 
 def feasible_rho(
-    y_light: np.ndarray, y_heavy: np.ndarray, lower: float, upper: float, rho_bounds: tuple[float, float]
+    y_light: FloatArray, y_heavy: FloatArray, lower: float, upper: float, rho_bounds: tuple[float, float]
 ) -> tuple[tuple[float, float], float, float]:
     """The rho for which lower <= y_h,i - rho y_l,i <= upper for all i, and the bounds this needs.
 
@@ -373,7 +400,9 @@ def feasible_rho(
     return (rho, rho), min(lower, float(delta.min())), max(upper, float(delta.max()))
 
 
-def _rho_interval(y_light, y_heavy, lower, upper, rho_bounds) -> tuple[float, float]:
+def _rho_interval(
+    y_light: FloatArray, y_heavy: FloatArray, lower: float, upper: float, rho_bounds: tuple[float, float]
+) -> tuple[float, float]:
     low, high = rho_bounds
     zero = y_light == 0
     if ((y_heavy[zero] < lower) | (y_heavy[zero] > upper)).any():
@@ -389,7 +418,9 @@ def _rho_interval(y_light, y_heavy, lower, upper, rho_bounds) -> tuple[float, fl
     )
 
 
-def _least_breaking_rho(y_light, y_heavy, lower, upper, rho_bounds) -> float:
+def _least_breaking_rho(
+    y_light: FloatArray, y_heavy: FloatArray, lower: float, upper: float, rho_bounds: tuple[float, float]
+) -> float:
     """The rho that breaks the bounds on delta by the smallest total amount.
 
     max(lower - min delta, 0) + max(max delta - upper, 0) is convex and piecewise linear in rho: it is
@@ -406,7 +437,7 @@ def _least_breaking_rho(y_light, y_heavy, lower, upper, rho_bounds) -> float:
     return float(rho[broken.argmin()])
 
 
-def common_scale(y_light: np.ndarray, y_heavy: np.ndarray) -> float:
+def common_scale(y_light: FloatArray, y_heavy: FloatArray) -> float:
     """The one factor for both outputs: their joint spread, or their size where there is no spread."""
     both = np.concatenate([y_light, y_heavy])
     for scale in (both.std(), np.abs(both).max()):
@@ -415,7 +446,7 @@ def common_scale(y_light: np.ndarray, y_heavy: np.ndarray) -> float:
     return 1.0
 
 
-def check_bounds(bounds, name: str) -> tuple[float, float]:
+def check_bounds(bounds: Iterable[float], name: str) -> tuple[float, float]:
     """(lower, upper) as floats with lower <= upper, or ValueError."""
     try:
         lower, upper = (float(bound) for bound in bounds)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
+from btao.arrays import FloatArray
 from btao.gp import LARGEST_VALUE
 
-LEVELS = ("light", "heavy")
+LevelName = Literal["light", "heavy"]
+Status = Literal["pending", "ok", "failed"]
+
+LEVELS: tuple[LevelName, ...] = ("light", "heavy")
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,9 @@ class Trial:
 
     number: int
     config: dict[str, Any]
-    level: str
-    point: np.ndarray = field(repr=False, compare=False)
-    status: str = "pending"
+    level: LevelName
+    point: FloatArray = field(repr=False, compare=False)
+    status: Status = "pending"
     value: float | None = None
     error: str | None = None
 
@@ -55,7 +59,21 @@ class Trial:
         }
 
 
-def outcome(value: Any, error: str | None) -> dict[str, Any]:
+def measured(trial: Trial) -> float:
+    """The value of a trial whose status is "ok"."""
+    assert trial.value is not None
+    return trial.value
+
+
+class Outcome(TypedDict):
+    """What a trial is told, as attributes of `Trial`."""
+
+    status: Status
+    value: float | None
+    error: str | None
+
+
+def outcome(value: Any, error: str | None) -> Outcome:
     """Status, value and error of a trial that was told `value`, or failed with `error`.
 
     Raises

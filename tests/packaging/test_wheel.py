@@ -36,7 +36,7 @@ def test_all_modules_and_yaml_are_in_it_and_nothing_else(wheel):
         path.relative_to(ROOT).as_posix()
         for folder in INSTALLED
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in {".py", ".yaml", ".md"}
+        if path.suffix in {".py", ".yaml", ".md", ".typed"}
     }
     assert files == expected
 
