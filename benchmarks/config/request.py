@@ -19,7 +19,8 @@ from benchmarks.config.options import SCALES, text, unknown
 from benchmarks.config.registry import CONF, GROUPS, choices, document, find_table, task_listing
 
 SWEEP_FLAGS = ("-m", "--multirun")
-PATHS = ("out", "data_dir", "table")  # options that are taken literally
+# Options that are taken literally, whatever characters are in them.
+PATHS = {"out": "a folder, . for this one", "data_dir": "a folder", "table": "a file, or the name of a table"}
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def _values(argument: str, multirun: bool) -> list[tuple[str, str | None]]:
         several = multirun and option == "table" and not Path(given).expanduser().exists()
         paths = given.split(",") if several else [given]
         if "" in paths:
-            raise UsageError(f"{option}=: give a path, . for this folder")
+            raise UsageError(f"{option}=: give {PATHS[option]}")
         return [(option, None if path == "null" else path) for path in paths]
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())
     try:

@@ -17,6 +17,7 @@ import pytest
 
 from baselines.protocol import Trial
 from benchmarks import record
+from benchmarks.config.registry import target_of
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
@@ -119,8 +120,7 @@ def planned(*arguments):
 
 
 def record_row(trial, evaluation):
-    from benchmarks.records.run_info import Status
-from benchmarks.records.trials import Row
+    from benchmarks.records.trials import Row
     from benchmarks.running.continuation import record_of
 
     head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 import json
-import shlex
 import shutil
 
 import matplotlib.figure
@@ -22,12 +21,12 @@ from benchmarks.config.spec import Spec
 from benchmarks.figures import comparison as comparison_plots
 from benchmarks.figures import curves as plots
 from benchmarks.objectives.currin import Currin
+from benchmarks.records.command import Command, Job
 from benchmarks.reporting import coverage as report_coverage
 from benchmarks.reporting import targets as report_targets
 from benchmarks.reporting.notices import notices
 from benchmarks.reporting.page import Figure, Table
 from benchmarks.reporting.ranking import variants
-from benchmarks.records.command import Command, Job
 from benchmarks.reporting.settings import read
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment

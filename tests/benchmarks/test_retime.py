@@ -16,7 +16,6 @@ from btao.training import Level
 
 ERRORS = [[0.8, 0.5, 0.4, 0.3], [0.9, 0.7, math.nan], [0.6, 0.6, 0.5, 0.4]]
 SLOW, FAST = ({"machine": {"cpu": name}, "versions": {}, "git": None} for name in ("slow", "fast"))
-TARGET = "benchmarks.objectives.fcn.FCN"
 
 
 def table(name, errors, seconds, made_by, **head):

@@ -13,11 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.config.registry import find_table
+from benchmarks.config.registry import find_table, target_of
 from benchmarks.config.spec import Spec
 from benchmarks.records.frames import load
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.source import Recorded
 from benchmarks.tables.replay import Replay
 
 TRIALS = 5000
@@ -33,14 +34,12 @@ def main() -> None:
     replay = Replay(path)
     replay.prepare()
     n = len(replay.points)
-    task = Spec(replay.task, "benchmarks.tables.replay.Replay")
+    task = Spec(replay.task, target_of("task", replay.task))
     method = Spec("random_search", "baselines.random_search.RandomSearch")
     with tempfile.TemporaryDirectory() as out:
         started = time.perf_counter()
         for seed in range(-(-TRIALS // n)):
-            each = Experiment(
-                task, method, seed, Budget(heavy=n), data=replay.data, data_arguments={"table": str(path)}
-            )
+            each = Experiment(task, method, seed, Budget(heavy=n), data=replay.data, source=Recorded(path))
             run_experiment(each, out)
         seconds = time.perf_counter() - started
         trials = load(out)

@@ -116,7 +116,7 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "budget.seconds=inf"], "budget.seconds=inf: give a number of seconds above 0"),
         ([*CURRIN, "budget=3"], "budget=3: give one of its parts, budget.heavy=..."),
         ([*CURRIN, "seeds=[1"], "'seeds=[1' cannot be read"),
-        ([*CURRIN, "out=${nowhere}"], "nowhere"),
+        ([*CURRIN, "scale=${nowhere}"], "nowhere"),
         ([*CURRIN, "currin"], "'currin' is not of the form option=value"),
         ([*CURRIN, "~data_dir="], "an option cannot be removed"),
         ([*CURRIN, "hydra.run.dir=x"], "its own settings have no effect"),

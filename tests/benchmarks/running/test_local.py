@@ -19,7 +19,7 @@ from benchmarks.config.spec import Spec
 from benchmarks.records.command import Command
 from benchmarks.records.run_folder import CRASHES, ERROR, OUTPUT, RunFolder
 from benchmarks.records.run_info import Status
-from benchmarks.records.trials import Row, RunLocked, TrialLog
+from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running import local as engine
 from benchmarks.running.budget import Budget, Spent
 from benchmarks.running.experiment import Experiment, describe

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pandas
 import pytest
-from pyarrow import parquet
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from baselines.protocol import SearchExhausted, Trial
 from benchmarks.config.spec import Spec
@@ -22,9 +22,9 @@ from benchmarks.records.grid import grids
 from benchmarks.records.run_info import Status
 from benchmarks.records.trials import Row, read_rows
 from benchmarks.running.budget import Budget
-from benchmarks.running.source import Recorded
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.source import Recorded
 from benchmarks.tables import table as tables
 from benchmarks.tables.replay import Replay, ReplayedTraining
 from btao import Integer, Real, Space
