@@ -1,0 +1,40 @@
+"""Names of classes with their parameters."""
+
+import re
+import sys
+
+import pytest
+
+from benchmarks.running.experiment import Spec
+
+
+class AnyKeyword:
+    def __init__(self, **options):
+        self.options = options
+
+
+def test_a_class_that_takes_any_keyword_checks_them_itself():
+    assert Spec("any", f"{__name__}:AnyKeyword", {"a": 1}).build(b=2).options == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "-x"])
+def test_a_name_must_be_able_to_name_a_folder(name):
+    with pytest.raises(ValueError, match="name must be letters"):
+        Spec(name, "x.Y")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import no_such_library", "cannot be imported: ModuleNotFoundError: No module named 'no_such_library'"),
+        ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("def", "cannot be imported: SyntaxError"),
+        ("", "nothing to be found at 'broken_method.Method'"),
+    ],
+)
+def test_an_error_in_the_file_of_a_method_is_told_from_a_wrong_name(tmp_path, monkeypatch, code, message):
+    (tmp_path / "broken_method.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_method", raising=False)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Spec("broken", "broken_method.Method").resolve()

@@ -1,0 +1,265 @@
+"""The loop: what one run records, how it fails, when it ends."""
+
+import hashlib
+import inspect
+import json
+import math
+import random
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scripted_runs import EXPERIMENT, RANDOM, SCRIPT, SQUARE, Script, Square, change, rows, run, timeless
+
+from baselines.protocol import Capabilities, IncompatibleMethod
+from baselines.random_search import RandomSearch
+from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records.frames import load
+from benchmarks.records.run_folder import read_run
+from benchmarks.records.trials import RunLocked, TrialLog
+from benchmarks.running import experiment as module
+from benchmarks.running.budget import MAX_FAILURES_IN_A_ROW
+from benchmarks.running.experiment import Budget, Experiment, ExperimentFailed, Spec, run_experiment
+from btao.training import Level
+
+
+def test_the_task_is_prepared_once_before_the_first_trial(tmp_path):
+    run(EXPERIMENT, tmp_path)
+    assert Square.prepared == [0]
+
+
+def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
+    """Light trials that all fail would otherwise go on for ever: no heavy one is granted."""
+    Square.accidents = {k: RuntimeError("no memory") for k in range(1000)}
+    experiment = change(method=Spec("btao", "baselines.btao.BTAOMethod"))
+    for _ in range(2):  # the same command again says the same, and trains no more
+        with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: RuntimeError: no memory"):
+            run(experiment, tmp_path)
+        assert len(rows(experiment, tmp_path)) == len(Square.evaluated) == MAX_FAILURES_IN_A_ROW
+    assert read_run(experiment.folder(tmp_path))["status"] == "failed"
+
+
+def test_failures_between_successes_are_no_reason_to_end(tmp_path):
+    Square.accidents = {k: RuntimeError("no memory") for k in range(200) if k % 40}
+    experiment = change(budget=Budget(heavy=60))
+    assert run(experiment, tmp_path) == "finished"
+
+
+def test_a_method_that_exits_leaves_its_traceback(tmp_path):
+    Script.accidents = {("ask", 2): SystemExit(3)}
+    with pytest.raises(ExperimentFailed, match="SystemExit: 3"):
+        run(EXPERIMENT, tmp_path)
+    assert "self.accident" in (EXPERIMENT.folder(tmp_path) / "error.txt").read_text()
+    assert read_run(EXPERIMENT.folder(tmp_path))["status"] == "failed"
+
+
+def test_the_rows_say_what_happened(tmp_path):
+    experiment = Experiment(Spec("square", SQUARE.target, {"shift": 2.0}), RANDOM, 4, Budget(heavy=3))
+    assert run(experiment, tmp_path) == "finished"
+    reference = RandomSearch(experiment.build()[1]._problem, seed=4)
+    recorded = rows(experiment, tmp_path)
+    assert len(recorded) == 3
+    for row in recorded:
+        trial = reference.ask()
+        assert (row.trial, row.heavy, row.budget, row.config) == (trial.number, True, 7, trial.config)
+        assert row.value == row.truth == trial.config["x"] ** 2 + 2.0
+        assert (row.status, row.error, row.iterations) == ("ok", None, 7)
+    spent = np.cumsum([row.train_seconds + row.method_seconds for row in recorded])
+    assert [row.time for row in recorded] == pytest.approx(spent, rel=1e-12)
+    assert recorded[0].time > 0
+
+
+def test_the_task_gets_the_level_with_the_granted_iterations_and_the_seed_of_the_run(tmp_path, monkeypatch):
+    """Above the light level's iterations the heavy level's patience and tolerance hold."""
+    monkeypatch.setattr(Square, "heavy", Level(7, patience=4, tolerance=0.5))
+    plan = Spec("script", SCRIPT.target, {"plan": [3, 2, 4, 6, 7]})
+    run(change(method=plan, budget=Budget(heavy=1)), tmp_path)
+    assert [seed for _, _, seed in Square.evaluated] == [4] * 5
+    light = [Level(3, patience=2), Level(2, patience=2)]
+    heavy = [Level(n, patience=4, tolerance=0.5) for n in (4, 6, 7)]
+    assert [level for _, level, _ in Square.evaluated] == light + heavy
+
+
+def test_run_json_describes_the_run(tmp_path):
+    run(EXPERIMENT, tmp_path)
+    text = (EXPERIMENT.folder(tmp_path) / "run.json").read_text()
+    described = json.loads(text, parse_constant=pytest.fail)
+    assert described["configuration"] == EXPERIMENT.identity
+    expected = {"task": "square", "method": "script", "seed": 4, "hash": EXPERIMENT.hash, "optimum": 0.0}
+    expected |= {"status": "finished", "command": "the command", "threads": 1, "data": None, "earlier": []}
+    assert {name: described[name] for name in expected} == expected
+    assert described["started"] <= described["finished"]
+    assert described["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert described["versions"]["numpy"] == np.__version__
+    digest = hashlib.sha256(Path(inspect.getfile(Square)).read_bytes()).hexdigest()[:10]
+    assert described["code"] == {"method": digest, "task": digest}
+    assert described["machine"]["cpu"]
+    assert described["machine"]["cores"] >= 1
+    assert described["git"] is None or set(described["git"]) == {"commit", "clean"}
+
+
+def test_a_finished_run_is_skipped_and_nothing_is_touched(tmp_path):
+    run(EXPERIMENT, tmp_path)
+    files = {path: path.read_bytes() for path in EXPERIMENT.folder(tmp_path).iterdir()}
+    n = len(Square.evaluated)
+    assert run(EXPERIMENT, tmp_path) == "skipped"
+    assert len(Square.evaluated) == n
+    assert {path: path.read_bytes() for path in EXPERIMENT.folder(tmp_path).iterdir()} == files
+
+
+def test_repetitions_are_equal_but_for_seconds_and_leave_global_randomness_alone(tmp_path):
+    state, numpy_state = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    for name in ("a", "b"):
+        run(EXPERIMENT, tmp_path / name)
+    assert timeless(EXPERIMENT, tmp_path / "a") == timeless(EXPERIMENT, tmp_path / "b")
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == (state, numpy_state)  # noqa: NPY002
+
+
+def test_records_are_loaded(tmp_path):
+    for seed in (1, 0):
+        run(change(seed=seed), tmp_path)
+    frame = load(tmp_path)
+    assert len(frame) == 24
+    assert frame["seed"].tolist() == [0] * 12 + [1] * 12
+    assert set(frame["optimum"]) == {0.0}
+
+
+def test_the_suite_takes_less_than_a_millisecond_a_trial(tmp_path):
+    experiment = Experiment(Spec("currin", "benchmarks.objectives.currin.Currin"), RANDOM, 0, Budget(heavy=200))
+    overheads = []
+    for attempt in range(5):
+        started = time.perf_counter()
+        run(experiment, tmp_path / str(attempt))
+        elapsed = time.perf_counter() - started
+        overheads.append((elapsed - sum(row.train_seconds for row in rows(experiment, tmp_path / str(attempt)))) / 200)
+    assert min(overheads) < 1e-3
+
+
+def test_an_exhausted_method_ends_the_run(tmp_path):
+    experiment = change(method=Spec("script", SCRIPT.target, {"length": 5}))
+    assert run(experiment, tmp_path) == "exhausted"
+    assert len(rows(experiment, tmp_path)) == 5
+    run_json = read_run(experiment.folder(tmp_path))
+    assert (run_json["status"], run_json["exhausted"]) == ("exhausted", "the method had nothing left to propose")
+    assert run(experiment, tmp_path) == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("accident", "error", "iterations"),
+    [
+        (ValueError("no\nluck"), "ValueError: no luck", 3),
+        (MemoryError(), "MemoryError: ", 3),
+        (Evaluation(math.nan, 2), "the value is nan", 2),
+        (Evaluation(math.inf, 1), "the value is inf", 1),
+        (Evaluation(-math.inf, 1), "the value is -inf", 1),
+        (Evaluation(0.5, 1, "diverged"), "diverged", 1),
+        (Evaluation(None, 1), "TypeError: ", 3),
+    ],
+)
+def test_a_failed_trial_is_recorded_and_the_run_goes_on(tmp_path, accident, error, iterations):
+    Square.accidents[0] = accident
+    assert run(EXPERIMENT, tmp_path) == "finished"
+    first, *rest = rows(EXPERIMENT, tmp_path)
+    assert (first.status, first.value, first.truth, first.iterations) == ("failed", None, None, iterations)
+    assert first.error.startswith(error)
+    assert len(rest) == 11
+    assert all(row.status == "ok" for row in rest)
+
+
+@pytest.mark.parametrize(("moment", "kept"), [(("ask", 4), 4), (("tell", 4), 5), (("ask", 0), 0)])
+def test_an_error_of_the_method_ends_the_run_and_keeps_its_trials_and_its_traceback(tmp_path, moment, kept):
+    run(EXPERIMENT, tmp_path / "undisturbed")
+    Script.accidents[moment] = ArithmeticError("singular")
+    with pytest.raises(ExperimentFailed, match="ArithmeticError: singular") as caught:
+        run(EXPERIMENT, tmp_path)
+    folder = EXPERIMENT.folder(tmp_path)
+    assert caught.value.folder == folder
+    assert isinstance(caught.value.__cause__, ArithmeticError)
+    trace = (folder / "error.txt").read_text()
+    assert trace.startswith("Traceback")
+    assert "in accident" in trace
+    assert read_run(folder)["status"] == "failed"
+    assert len(rows(EXPERIMENT, tmp_path)) == kept
+
+    Script.accidents.clear()
+    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert not (folder / "error.txt").exists()
+    assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
+
+
+def test_a_task_may_not_report_more_iterations_than_were_granted(tmp_path):
+    over = Spec("square", SQUARE.target, {"consumed": 7})
+    with pytest.raises(ExperimentFailed, match="reports 7 iterations for a trial that was granted 6"):
+        run(change(task=over, method=Spec("script", SCRIPT.target, {"plan": [6]})), tmp_path)
+
+
+def test_a_heavy_trial_has_the_heavy_iterations(tmp_path, monkeypatch):
+    monkeypatch.setattr(Square, "heavy", Level(9))
+    with pytest.raises(ExperimentFailed, match="grants a heavy trial 7 iterations of 9"):
+        run(EXPERIMENT, tmp_path)
+
+
+def test_an_incompatible_method_is_refused_before_the_first_trial(tmp_path, monkeypatch):
+    monkeypatch.setattr(Script, "capabilities", Capabilities(types=frozenset({"integer"})))
+    with pytest.raises(ExperimentFailed, match="IncompatibleMethod: method 'script' searches integer") as caught:
+        run(EXPERIMENT, tmp_path)
+    assert isinstance(caught.value.__cause__, IncompatibleMethod)
+    assert Square.evaluated == []
+
+
+def test_a_run_in_use_is_refused_and_left_alone(tmp_path):
+    with TrialLog(EXPERIMENT.folder(tmp_path)), pytest.raises(RunLocked, match="another process"):
+        run(EXPERIMENT, tmp_path)
+    assert [path.name for path in EXPERIMENT.folder(tmp_path).iterdir()] == ["trials.jsonl"]
+
+
+def test_a_run_is_described_before_it_is_built_and_keeps_the_optimum_that_is_known(tmp_path, monkeypatch):
+    run(EXPERIMENT, tmp_path)
+    folder, seen, build = EXPERIMENT.folder(tmp_path), [], Experiment.build
+    (folder / "trials.jsonl").write_text("")
+
+    def noted(self, *arguments):
+        seen.append(read_run(folder))
+        return build(self, *arguments)
+
+    monkeypatch.setattr(Experiment, "build", noted)
+    run(EXPERIMENT, tmp_path)
+    shutil.rmtree(folder)
+    run(EXPERIMENT, tmp_path)
+    assert [(each["status"], each["optimum"]) for each in seen] == [("running", 0.0), ("running", None)]
+
+
+def test_a_run_that_another_process_finishes_while_it_is_waited_for_is_not_described_anew(tmp_path, monkeypatch):
+    def first_the_other(folder):
+        monkeypatch.undo()
+        run(EXPERIMENT, tmp_path)
+        return TrialLog(folder)
+
+    monkeypatch.setattr(module, "TrialLog", first_the_other)
+    seen = []
+    assert run_experiment(EXPERIMENT, tmp_path, command="second", on_trial=seen.append) == "skipped"
+    assert read_run(EXPERIMENT.folder(tmp_path))["earlier"] == []
+    assert len(seen) == len(rows(EXPERIMENT, tmp_path)) > 0
+
+
+def test_a_run_that_fails_before_its_task_is_built_can_be_loaded(tmp_path):
+    experiment = change(task=Spec("digits", "scripted_runs:WithData"))
+    with pytest.raises(ExperimentFailed):
+        run(experiment, tmp_path)
+    assert load(tmp_path).empty
+
+
+class Forgetful(Script):
+    """A method that forgets to return its trial."""
+
+    def ask(self):
+        super().ask()
+
+
+def test_a_method_that_asks_for_no_trial_is_named(tmp_path):
+    experiment = change(method=Spec("forgetful", f"{__name__}:Forgetful", SCRIPT.parameters))
+    with pytest.raises(ExperimentFailed, match="TypeError: ask of Forgetful must return a Trial, got None"):
+        run(experiment, tmp_path)
