@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.analysis.aggregate import without_result
 from benchmarks.common.errors import LENGTH
 from benchmarks.config import options
 from benchmarks.config.registry import document
-from benchmarks.console.summary import fruitless
 from benchmarks.records.grid import MARKS, finishing, value_of
 from benchmarks.records.run_folder import ERROR
 from benchmarks.reporting.page import Block, Code, Items, Paragraph, Section, Table
@@ -83,7 +83,7 @@ def failures(settings: Sequence[Setting]) -> Section:
         for seed in _by_state(setting, method)["failed"]
     ]
     trials = [row for setting in settings for row in _failed_trials(setting)]
-    lines = [f"{setting.name}: {line}" for setting in settings for line in fruitless(setting.results)]
+    lines = [f"{setting.name}: {line}" for setting in settings for line in without_result(setting.results)]
     blocks: list[Block] = []
     if runs:
         head = ("setting", "method", "seed", "reason")

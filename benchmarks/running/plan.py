@@ -12,11 +12,10 @@ from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
-from benchmarks.console.summary import finished
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
-from benchmarks.running.progress import Progress
+from benchmarks.running.progress import Progress, finished
 
 if TYPE_CHECKING:
     from benchmarks.data.source import DataSource

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from baselines.protocol import SearchExhausted, Trial
 from benchmarks.config.spec import Spec
-from benchmarks.console.summary import ended_early
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.records.frames import load
@@ -21,6 +20,7 @@ from benchmarks.records.trials import Row, rows_of
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.studies.execution import ended_early
 from benchmarks.tables import table as tables
 from benchmarks.tables.replay import Replay, ReplayedTraining
 from btao import Integer, Real, Space
