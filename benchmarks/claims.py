@@ -60,7 +60,8 @@ def main(arguments: list[str]) -> int:
 
 def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
     """What gives the trials of a name, and the folder where the verdicts go; None where the results are made to try."""
-    from benchmarks import records, reference
+    from benchmarks import records
+    from benchmarks.studies import reference
 
     if out is None:
         return reference.load, None if os.environ.get("BTAO_SCALE") else reference.FOLDER

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from benchmarks.common.environment import portably
 from benchmarks.common.errors import UsageError
+from benchmarks.common.files import replacing
 from benchmarks.config import options
-from benchmarks.config.request import Request, own_options, read
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pandas import DataFrame
-
-    from benchmarks.objectives.protocol import Objective
-    from benchmarks.running.experiment import Experiment
-    from benchmarks.tables.replay import Replay
-
-    # Points (m, dim) of the unit cube, and the true heavy responses there, (m,).
-    Design = tuple[NDArray[np.float64], NDArray[np.float64]]
+from benchmarks.studies.model_accuracy import portable_study, read_arguments
 
 HELP = """\
 usage: python -m benchmarks.profile task=NAME [OPTION=VALUE ...]
@@ -53,176 +35,26 @@ options (with their defaults)
 
 The same command gives the same file (one thread computes it).
 """
-HELD_OUT, LEAST_HELD_OUT = 4, 30  # of a table's configurations: one in so many, and how many if that is fewer
-# Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "engine", "jobs", "threads", "display", "shared_init", "data", "data_dir")
-TEST_SEED = 2**31  # of the test design; none that runs usually have
-# A method and the changes of it that give each model its own runs.
-OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}
 
 
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     try:
-        out, points, words = _read(arguments)
-        _request(words)  # what is wrong with the words is said before a process is started
-        with tempfile.TemporaryDirectory() as folder:
-            table = portably(profile, words, points, Path(folder))
+        out, points, rest = read_arguments(arguments)
+        table = portable_study(rest, points)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write = table.to_csv if out.suffix == ".csv" else table.to_parquet
-        write(out, index=False)
+        with replacing(out) as temporary:
+            write = table.to_csv if out.suffix == ".csv" else table.to_parquet
+            write(temporary, index=False)
     except OSError as error:
         print(f"error: {out}: {error.strerror}", file=sys.stderr)
         return 1
     print(f"{len(table)} rows: {out}")
     return 0
-
-
-def _read(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
-    """Where to write, the size of the test design, and the words for `benchmarks.config.request.read`."""
-    own, rest = own_options(arguments, {"out": "profile.parquet", "points": "512"}, RUN_ONLY, "a profile")
-    out = Path(own["out"]).expanduser()
-    if out.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
-    points = options.count("points", options.number(own["points"]), required=True)
-    return out, points, rest
-
-
-def profile(words: Sequence[str], points: int, folder: Path) -> DataFrame:
-    """The table that `HELP` describes.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Arguments of `benchmarks.run`: the task, seeds, budget, source.
-    points : int
-        Of the test design; of no effect with a table.
-    folder : Path
-        Where runs are recorded, and the table that they replay is.
-
-    Raises
-    ------
-    UsageError
-        If an argument is wrong, the truth of the task is not known, or its table is too small.
-    """
-    import pandas as pd
-
-    table = _request(words).table
-    objective, _ = _plan(words, "tam", folder, table)[0].build()
-    if table is None:
-        test = _formula_design(objective, points)
-    else:
-        table, held_out = hold_out(table, folder)
-        test = _recorded_design(objective, held_out)
-    plans = {model: _plan(words, model, folder, table) for model in OWN}
-    bounded = np.isfinite([*objective.delta_bounds, *objective.rho_bounds]).any()
-    parts = []
-    for tam, koh, gp in zip(*plans.values(), strict=True):
-        runs = {"tam": _run(tam, folder), "gp": _run(gp, folder)}
-        common = {model: _accuracy(objective, runs["tam"], model, test) for model in ("tam", "gp")}
-        own = {"tam": common["tam"], "gp": _accuracy(objective, runs["gp"], "gp", test)}
-        if bounded:
-            both = runs["tam"], _run(koh, folder)
-            common["koh"], own["koh"] = (_accuracy(objective, trials, "koh", test) for trials in both)
-        else:
-            common["koh"] = own["koh"] = common["tam"].assign(model="koh")
-        for name, tables in (("own", own), ("common", common)):
-            for model in OWN:
-                head = {"task": tam.task.name, "data": tam.data and tam.data.name, "runs": name, "seed": tam.seed}
-                parts.append(tables[model].assign(**head))
-    columns = ["task", "data", "model", "runs", "seed", "heavy_runs", "n", "rmse", "coverage", "width", "log_score"]
-    return pd.concat(parts, ignore_index=True)[columns].astype({"data": "str"})
-
-
-def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
-    """Keep a random part of a recorded table from the runs.
-
-    Drawn from `TEST_SEED`, of the configurations whose training did not diverge.
-
-    Parameters
-    ----------
-    path : Path
-        The table, a sound one.
-    folder : Path
-        Where the table without them is written, under the same name.
-
-    Returns
-    -------
-    path : Path
-        Of that table.
-    numbers : list of int
-        Of the configurations that are held out, in the table.
-
-    Raises
-    ------
-    UsageError
-        If fewer than two configurations can be held out.
-    """
-    from benchmarks.tables import table as tables
-
-    table = tables.load(path)
-    last = table.rows.drop_duplicates("configuration", keep="last")
-    sound = last.loc[last["validation_error"].notna(), "configuration"].to_numpy()
-    n = min(max(len(last) // HELD_OUT, LEAST_HELD_OUT), len(sound) // 2)
-    if n < 2:
-        raise UsageError(f"table={path}: {len(sound)} configurations with a heavy result are too few to hold some out")
-    numbers = np.sort(np.random.default_rng(TEST_SEED).choice(sound, n, replace=False))
-    rest = table.rows[~table.rows["configuration"].isin(numbers)]
-    reduced = folder / "table" / path.name
-    dataclasses.replace(table, rows=rest.reset_index(drop=True)).save(reduced)
-    return reduced, numbers.tolist()
-
-
-def _request(words: Sequence[str], *more: str) -> Request:
-    (request,) = read([*words, *more] if more else [*words, "method=btao"])
-    return request
-
-
-def _plan(words: Sequence[str], model: str, folder: Path, table: Path | None) -> Sequence[Experiment]:
-    """The runs, seed by seed, that are a model's own; with a table they replay this one."""
-    from benchmarks.running.plan import plan
-
-    method, unbounded = OWN[model]
-    changes = [f"methods.{method}.{name}=[-inf,inf]" for name in unbounded]
-    return plan(dataclasses.replace(_request(words, f"method={method}", *changes), out=folder, table=table)).experiments
-
-
-def _run(experiment: Experiment, folder: Path) -> DataFrame:
-    """The trials of a run."""
-    from benchmarks import records
-    from benchmarks.running.experiment import run_experiment
-
-    run_experiment(experiment, folder, command="python -m benchmarks.profile")
-    return records.load(experiment.folder(folder))
-
-
-def _formula_design(objective: Objective, n: int) -> Design:
-    """Of a task whose heavy responses are known by formula; UsageError if they are not."""
-    from benchmarks.tables.design import configurations
-
-    design = configurations(objective.space, n, TEST_SEED)
-    truth = [objective.truth(config) for config in design]
-    if None in truth:
-        raise UsageError("the true heavy response of this task is not known: give source=table, or another task")
-    return np.array([objective.space.to_unit(config) for config in design]), np.array(truth)
-
-
-def _recorded_design(replay: Replay, held_out: Sequence[int]) -> Design:
-    """Of the configurations of a whole table that were held out, by their numbers."""
-    places = [replay.numbers.index(number) for number in held_out]
-    return replay.points[places], np.array([replay.read(place, replay.heavy, 0).value for place in places])
-
-
-def _accuracy(objective: Objective, trials: DataFrame, model: str, test: Design) -> DataFrame:
-    from benchmarks.analysis.prediction import accuracy
-
-    bounds = {"delta_bounds": tuple(objective.delta_bounds), "rho_bounds": tuple(objective.rho_bounds)}
-    return accuracy(trials, objective.space, model, *test, **bounds)
 
 
 if __name__ == "__main__":

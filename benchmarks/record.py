@@ -12,6 +12,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import ROOT, TABLES
 from benchmarks.config.request import Request, own_options, read
+from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
 from benchmarks.tables.design_log import DEFAULT_N
@@ -63,7 +64,7 @@ def main(arguments: list[str]) -> int:
     try:
         if not only_gather:
             with contextlib.suppress(KeyboardInterrupt):
-                failures = recording.run(_command(arguments, recording))
+                failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
         print(f"error: {error}", file=sys.stderr)

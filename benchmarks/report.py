@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
+from benchmarks.config.registry import out_folder
 from benchmarks.records.trials import CorruptRecord
-from benchmarks.status import out_of
 
 if TYPE_CHECKING:
     from benchmarks.reporting.page import Page
@@ -43,7 +43,7 @@ CHECKSUMS = "records.sha256"
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     try:
-        out = out_of(arguments)
+        out = out_folder(arguments)
         if not out.is_dir():
             raise UsageError(f"no folder {out}: give the one that was given as out= to the run")
         for path in write(out):

@@ -6,13 +6,11 @@ Exit status: 0 when all are done, 1 when not, 2 for a mistake in the command or 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from pathlib import Path
 
 from baselines.interpreter import interpreter
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
-from benchmarks.config.registry import document
+from benchmarks.config.registry import out_folder
 from benchmarks.records.grid import LEGEND, grids, not_started
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.tables import progress
@@ -34,7 +32,7 @@ exit status: 0 all are done, 1 not all, 2 a mistake in the command or a damaged 
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     try:
-        found = grids(out_of(arguments))
+        found = grids(out_folder(arguments))
     except (UsageError, CorruptRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -46,12 +44,6 @@ def main(arguments: list[str]) -> int:
     if commands:
         print(f"\nto finish (python: {interpreter()}):", *commands, sep="\n  ")
     return 1 if commands else 0
-
-
-def out_of(arguments: Iterable[str]) -> Path:
-    """The folder that `out=` names, the only option there is; UsageError for any other argument."""
-    given = options.given(arguments, {"out": "a folder"})
-    return Path(given.get("out", document("", "config")["out"])).expanduser()
 
 
 if __name__ == "__main__":

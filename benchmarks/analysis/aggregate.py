@@ -185,6 +185,17 @@ def summary(
     return pd.DataFrame(rows)
 
 
+def without_result(frame: DataFrame) -> list[str]:
+    """A line for every run without a successful heavy trial: method, seed and the last error."""
+    lines = []
+    for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
+        if not (rows["heavy"] & (rows["status"] == "ok")).any():
+            errors = rows["error"].dropna()
+            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
+            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
+    return lines
+
+
 def check_axis(against: str) -> None:
     if against not in AXES:
         raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from benchmarks.common.errors import UsageError
+from benchmarks.config import options
 from benchmarks.config.options import SCALES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +95,12 @@ def task_listing() -> str:
     names = choices("task")
     width = max(map(len, names), default=0)
     return "".join(f"  {name:{width}}  {document('task', name)['description']}\n" for name in names)
+
+
+def out_folder(arguments: Iterable[str]) -> Path:
+    """The folder of recorded runs that `out=` names; UsageError for any other argument."""
+    given = options.given(arguments, {"out": "a folder"})
+    return Path(given.get("out", document("", "config")["out"])).expanduser()
 
 
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:

@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from benchmarks import records
+from benchmarks.common.formats import interval_name, mean_text
 from benchmarks.records.run_folder import RunFolder
-from benchmarks.records.run_info import Status
-from benchmarks.running.progress import Progress
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from benchmarks.running.experiment import Experiment
     from benchmarks.running.progress import Failure
-from benchmarks.common.formats import interval_name, mean_text
 
 SHOWN = 3  # paths of output that are written out
-
-
-def trials(experiments: Sequence[Experiment], out: Path) -> DataFrame:
-    """The recorded trials of these experiments and no others, as `records.load` gives them."""
-    import pandas
-
-    folders = dict.fromkeys(experiment.folder(out) for experiment in experiments)
-    frames = [records.load(folder) for folder in folders if folder.is_dir()]
-    frames = [frame for frame in frames if not frame.empty]
-    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
-
-
-def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress]:
-    """Where those experiments stand, by index, that an earlier start has finished."""
-    standing = {}
-    for index, experiment in enumerate(experiments):
-        folder = experiment.folder(out)
-        if RunFolder(folder).is_done():
-            frame = records.load(folder)
-            best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
-            standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
-    return standing
-
-
-def fruitless(frame: DataFrame) -> list[str]:
-    """A line for every run without a successful heavy trial: method, seed and the last error."""
-    lines = []
-    for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
-        if not (rows["heavy"] & (rows["status"] == "ok")).any():
-            errors = rows["error"].dropna()
-            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
-            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
-    return lines
-
-
-def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:
-    """A line for every method and reason for which runs ended with budget left: how many, and why."""
-    runs = (RunFolder(experiment.folder(out)).info() for experiment in experiments)
-    counts = Counter((run.method, run.why) for run in runs if run is not None and run.status is Status.EXHAUSTED)
-    return [f"{name}, {n} run{'s' if n > 1 else ''}: {why}" for (name, why), n in counts.items()]
-
-
-def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
-    """Where the figure of these experiments goes: the same for the same command."""
-    identity = " ".join(f"{experiment.method.name}-{experiment.hash}-{experiment.seed}" for experiment in experiments)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-    return out / experiments[0].task.name / f"figure-{digest}.png"
 
 
 def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.analysis.aggregate import without_result
 from benchmarks.common.errors import LENGTH
 from benchmarks.config import options
 from benchmarks.config.registry import document
-from benchmarks.console.summary import fruitless
 from benchmarks.records.grid import MARKS
 from benchmarks.records.run_folder import ERROR, RunFolder
 from benchmarks.reporting.page import Block, Code, Items, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
+from benchmarks.tables.progress import finishing
 
 STATES = tuple(MARKS)  # of a run: done, running, truncated, failed, missing
 STATE_WORDS = (
@@ -65,7 +66,7 @@ def missing(settings: Sequence[Setting]) -> Section:
             head = ("method", "runs done", *(f"seeds {state}" for state in STATES[1:]))
             blocks.append(Table(f"Seeds not done: {setting.name}", head, undone, "lrllll"))
     overview = Table("Runs by state", ("setting", "runs", *STATES), tuple(rows), "l" + "r" * (1 + len(STATES)))
-    commands = dict.fromkeys(str(command) for setting in settings for command in setting.grid.finishing())
+    commands = dict.fromkeys(str(command) for setting in settings for command in finishing(setting.grid))
     if commands:
         blocks += [Paragraph("These commands finish what is not done:"), Code(tuple(commands))]
     else:
@@ -82,7 +83,7 @@ def failures(settings: Sequence[Setting]) -> Section:
         for seed in _by_state(setting, method)["failed"]
     ]
     trials = [row for setting in settings for row in _failed_trials(setting)]
-    lines = [f"{setting.name}: {line}" for setting in settings for line in fruitless(setting.results)]
+    lines = [f"{setting.name}: {line}" for setting in settings for line in without_result(setting.results)]
     blocks: list[Block] = []
     if runs:
         head = ("setting", "method", "seed", "reason")

@@ -13,12 +13,11 @@ from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
-from benchmarks.console.summary import finished
 from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
-from benchmarks.running.progress import Progress
+from benchmarks.running.progress import Progress, finished
 from benchmarks.running.source import Live, Recorded, Source
 
 if TYPE_CHECKING:

@@ -1,12 +1,15 @@
-"""What is told of experiments while they run and at their end, by whoever runs them."""
+"""Where experiments stand: what is told while they run and at their end, and what an earlier start has done."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from benchmarks import records
+from benchmarks.records.run_folder import RunFolder
 from benchmarks.running.experiment import Experiment
 
 
@@ -81,3 +84,15 @@ class Observer(Protocol):
     def progressed(self, index: int, progress: Progress) -> None: ...
 
     def ended(self, index: int, failure: Failure | None) -> None: ...
+
+
+def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress]:
+    """Where those experiments stand, by index, that an earlier start has finished."""
+    standing = {}
+    for index, experiment in enumerate(experiments):
+        folder = experiment.folder(out)
+        if RunFolder(folder).is_done():
+            frame = records.load(folder)
+            best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
+            standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
+    return standing

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from benchmarks.data.source import DataSource
     from benchmarks.objectives.protocol import Objective
     from benchmarks.running.experiment import Experiment
-    from benchmarks.running.progress import Failure, Progress
+    from benchmarks.running.progress import Failure, Observer, Progress
 
 MOST = 2**16  # configurations; what a design is asked for is held in memory
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
@@ -97,16 +98,23 @@ class Recording:
         """The whole design, `PART` configurations each."""
         return [self.part(start, start + PART) for start in range(0, self.n, PART)]
 
-    def run(self, command: Command) -> list[Failure]:
-        """Train what is not recorded yet; what failed, and what is locked as other processes work on it."""
-        from benchmarks.console.display import open_display
+    def run(self, command: Command, display: Callable[..., AbstractContextManager[Observer]]) -> list[Failure]:
+        """Train what is not recorded yet; what failed, and what is locked as other processes work on it.
+
+        Parameters
+        ----------
+        command : Command
+            What it was started with, for the record.
+        display : callable
+            Opens what shows the progress: `benchmarks.console.display.open_display`.
+        """
         from benchmarks.running.local import run_all
 
         experiments, done = self._experiments()
         jobs = self.request.jobs
         title = f"recording {self.n} configurations: {self.path}"
-        with open_display(self.request.display, experiments, done, jobs=jobs, title=title, shared=True) as display:
-            return run_all(experiments, self.logs, jobs=jobs, command=command, observer=display, skip=done)
+        with display(self.request.display, experiments, done, jobs=jobs, title=title, shared=True) as observer:
+            return run_all(experiments, self.logs, jobs=jobs, command=command, observer=observer, skip=done)
 
     def _experiments(self) -> tuple[list[Experiment], dict[int, Progress]]:
         """What trains the design, and how much of it, by index, is done.
@@ -114,8 +122,7 @@ class Recording:
         Parts go on where their logs end. But where some of the rest is in the table, from logs that
         are not here, or was begun one by one, the others are trained one by one.
         """
-        from benchmarks.console.summary import finished
-        from benchmarks.running.progress import Progress
+        from benchmarks.running.progress import Progress, finished
         from benchmarks.tables.design_log import logged
 
         recorded, experiments, in_table = self.recorded(), [], {}

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import profile
 from benchmarks.analysis.prediction import accuracy_scores, fits
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import TABLES
@@ -16,10 +15,12 @@ from benchmarks.figures import prediction as profile_plots
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.fcn import FCN
 from benchmarks.objectives.toy import Toy
-from benchmarks.profile import TEST_SEED, main
+from benchmarks.profile import main
 from benchmarks.records.frames import load
 from benchmarks.running.experiment import run_experiment
 from benchmarks.running.plan import plan
+from benchmarks.studies import model_accuracy
+from benchmarks.studies.model_accuracy import TEST_SEED
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import configurations
 from benchmarks.tables.replay import Replay
@@ -97,24 +98,24 @@ def recorded(path, n=12, diverged=()):
 
 def test_of_a_table_a_fixed_part_is_held_out_of_the_runs(tmp_path):
     path = recorded(tmp_path / "fcn-a-laptop.parquet", n=12, diverged=(3, 5))
-    reduced, numbers = profile.hold_out(path, tmp_path)
+    reduced, numbers = model_accuracy.hold_out(path, tmp_path)
     assert (reduced.stem, len(numbers)) == (path.stem, 5)  # half of the ten that did not diverge
     assert not {3, 5} & set(numbers)
-    assert profile.hold_out(path, tmp_path / "again")[1] == numbers
+    assert model_accuracy.hold_out(path, tmp_path / "again")[1] == numbers
     assert set(tables.load(reduced).rows["configuration"]) == set(range(12)) - set(numbers)
 
 
 def test_no_more_than_needed_is_held_out_of_a_large_table(tmp_path):
     path = recorded(tmp_path / "fcn-a-laptop.parquet", n=128)
-    assert len(profile.hold_out(path, tmp_path)[1]) == 32
+    assert len(model_accuracy.hold_out(path, tmp_path)[1]) == 32
     path = recorded(tmp_path / "fcn-a-laptop.parquet", n=100)
-    assert len(profile.hold_out(path, tmp_path)[1]) == 30
+    assert len(model_accuracy.hold_out(path, tmp_path)[1]) == 30
 
 
 def test_a_table_with_next_to_nothing_in_it_is_refused(tmp_path):
     path = recorded(tmp_path / "fcn-a-laptop.parquet", n=3)
     with pytest.raises(UsageError, match="3 configurations with a heavy result are too few to hold some out"):
-        profile.hold_out(path, tmp_path)
+        model_accuracy.hold_out(path, tmp_path)
 
 
 def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
@@ -126,7 +127,7 @@ def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
     assert set(table["n"]) == {30}
     assert set(table["data"].str.contains("fcn-a-laptop")) == {True}
     # The runs are those on the table without the configurations held out, the truth that of these.
-    reduced, numbers = profile.hold_out(path, tmp_path)
+    reduced, numbers = model_accuracy.hold_out(path, tmp_path)
     words[2] = f"table={reduced}"
     *_, (_, predict) = fits(runs_of([*words, "method=btao"], tmp_path), FCN.space, "gp")
     replay = Replay(path)
@@ -151,7 +152,7 @@ def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
 )
 def test_mistakes_end_in_one_line_before_any_work(words, message, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delattr(profile, "portably")
+    monkeypatch.delattr(model_accuracy, "portably")
     assert main(words) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"error: {message}")

@@ -1,19 +1,6 @@
-"""benchmarks.reference: names, digests, and tables that are not committed. The notebooks exercise the rest."""
-
-import pandas as pd
-import pytest
-from matplotlib.image import imread
+"""python -m benchmarks.reference: what it takes, and how to go on after Ctrl-C."""
 
 from benchmarks import reference
-from benchmarks.analysis import ablation
-from benchmarks.config.request import read
-
-
-def test_an_unknown_table_is_named_with_those_there_are():
-    with pytest.raises(
-        ValueError, match="no reference 'tony'; there are toy, synthetic, svm, fcn, cnn, ablation, profile"
-    ):
-        reference.load("tony")
 
 
 def test_the_command_says_what_it_takes(capsys):
@@ -23,72 +10,10 @@ def test_the_command_says_what_it_takes(capsys):
     assert capsys.readouterr().err.startswith("error: there is no reference 'tony'; there are toy, synthetic")
 
 
-def test_a_table_that_is_missing_says_what_makes_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    monkeypatch.delenv("BTAO_SCALE", raising=False)
-    with pytest.raises(FileNotFoundError, match=r"`python -m benchmarks.reference profile` makes it"):
-        reference.load("profile")
+def test_an_interruption_says_how_to_go_on(capsys, monkeypatch):
+    def interrupted(name, out):
+        raise KeyboardInterrupt
 
-
-def test_the_digest_is_of_all_but_seconds():
-    frame = pd.DataFrame({"value": [1.0, None], "time": [3.0, 4.0]})
-    assert reference.sha256(frame) == reference.sha256(frame.assign(time=0.0))
-    assert reference.sha256(frame) != reference.sha256(frame.assign(value=[1.0, 2.0]))
-    assert len(reference.sha256(frame)) == 64
-
-
-@pytest.mark.parametrize("name", [name for name in reference.NAMES if (reference.FOLDER / f"{name}.parquet").exists()])
-def test_a_committed_figure_is_the_one_that_is_drawn_of_its_result(name, tmp_path, monkeypatch):
-    monkeypatch.delenv("BTAO_SCALE", raising=False)
-    path = tmp_path / f"{name}.png"
-    reference._draw(name, reference.load(name), path)
-    drawn, committed = (imread(folder / f"{name}.png") for folder in (tmp_path, reference.FOLDER))
-    assert drawn.shape == committed.shape
-    assert (abs(drawn - committed).max(axis=2) > 0.2).mean() < 1e-4  # of the pixels: a marker here and there
-    numbers = [pd.read_csv(folder / f"{name}.csv") for folder in (tmp_path, reference.FOLDER)]
-    pd.testing.assert_frame_equal(*numbers)
-
-
-@pytest.mark.parametrize("name", list(reference.COMMANDS))
-def test_every_command_can_be_read_at_both_sizes(name):
-    assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
-    small = [request for command in reference.commands(name, small=True) for request in read(command)]
-    assert {request.seeds for request in small} == {(0, 1)}
-
-
-def test_an_ablation_is_tried_on_a_few_variants_of_one_task():
-    small = [request for command in reference.commands("ablation", small=True) for request in read(command)]
-    assert [request.task["name"] for request in small] == ["currin"] * 4
-    labels = [ablation.label(request.methods["btao"]) for request in small]
-    assert labels == ["default", "light_per_heavy=4", "start=random", "truncated"]
-
-
-def test_the_scale_at_which_notebooks_are_tried_is_smoke(monkeypatch):
-    monkeypatch.setenv("BTAO_SCALE", "paper")
-    with pytest.raises(ValueError, match="BTAO_SCALE must be smoke or not set, got 'paper'"):
-        reference.load("toy")
-
-
-def test_what_is_there_is_committed_or_can_be_made_now(tmp_path, monkeypatch):
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    monkeypatch.setattr(reference, "TABLES", tmp_path)
-    monkeypatch.delenv("BTAO_SCALE", raising=False)
-    assert not reference.there("toy")
-    (tmp_path / "toy.parquet").touch()
-    assert reference.there("toy") and not reference.there("svm")
-    monkeypatch.setenv("BTAO_SCALE", "smoke")
-    assert reference.there("synthetic") and not reference.there("svm")
-    with pytest.raises(FileNotFoundError, match="the recorded table that svm replays is missing in"):
-        reference.load("svm")
-    (tmp_path / "svm-mnist-5000-laptop.parquet").touch()
-    assert reference.there("svm")
-    for name in ("fcn-mnist-5000-laptop", "cnn-mnist-5000-laptop"):
-        assert not reference.there("profile")
-        (tmp_path / f"{name}.parquet").touch()
-    assert reference.there("profile")
-
-
-@pytest.mark.parametrize("number", range(len(reference.PROFILE)))
-def test_the_profile_is_of_tasks_that_there_are(number):
-    (request,) = read([*reference.PROFILE[number], "method=btao"])
-    assert request.seeds == tuple(range(30))
+    monkeypatch.setattr(reference, "record", interrupted)
+    assert reference.main(["toy"]) == 130
+    assert capsys.readouterr().err.endswith("-m benchmarks.reference toy\n")

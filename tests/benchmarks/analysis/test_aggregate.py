@@ -162,3 +162,12 @@ def test_an_empty_frame_gives_empty_tables():
     assert states.empty
     assert analysis.aggregate(states).empty
     assert analysis.summary(empty).empty
+
+
+def test_runs_without_a_result_are_named_with_their_last_error():
+    failed = run("LHH", [0.0, NAN, NAN]).assign(error=[None, "ValueError: first", "ValueError: no"])
+    assert analysis.without_result(frame(run("LH", [0.0, 1.0], seed=1), run("HH", [NAN, 1.0], seed=2))) == []
+    assert analysis.without_result(frame(failed, run("H", [1.0], seed=1), run("L", [0.0], seed=2))) == [
+        "btao, seed 0: 2 heavy trials, none succeeded, the last with: ValueError: no",
+        "btao, seed 2: 0 heavy trials, none succeeded",
+    ]

@@ -8,13 +8,13 @@ import pytest
 
 import support
 from benchmarks import claims as command
-from benchmarks import reference
 from benchmarks.analysis import ablation, claims
 from benchmarks.analysis import checks as claim_checks
 from benchmarks.analysis.checks import Figure, Undecided
 from benchmarks.analysis.claims import FAILS, HOLDS, OPEN
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import ROOT, choices
+from benchmarks.studies import reference
 from btao import Real, Space
 from btao.training import Level
 

@@ -10,21 +10,13 @@ import pandas
 import pytest
 
 from benchmarks.config.spec import Spec
-from benchmarks.console.summary import (
-    figure_path,
-    finished,
-    fruitless,
-    print_failures,
-    print_outputs,
-    print_table,
-    table,
-    trials,
-)
+from benchmarks.console.summary import print_failures, print_outputs, print_table, table
 from benchmarks.records.run_folder import OUTPUT
 from benchmarks.records.trials import TrialLog
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, run_experiment
-from benchmarks.running.progress import Failure, Progress
+from benchmarks.running.progress import Failure
+from benchmarks.studies.execution import trials
 
 
 class Terminal(io.StringIO):
@@ -48,12 +40,6 @@ def out(tmp_path):
 def rows(experiment, out):
     with TrialLog(experiment.folder(out)) as log:
         return log.rows
-
-
-def test_only_trials_of_the_experiments_asked_for_are_taken(out):
-    assert len(trials([experiment(0), experiment(1)], out)) == 6
-    assert len(trials([experiment(0, heavy=2)], out)) == 2
-    assert trials([experiment(7)], out).empty
 
 
 def test_the_table_shows_what_is_on_record(out):
@@ -113,14 +99,6 @@ def test_the_head_says_what_the_brackets_hold(seeds, name):
     assert table(frame, planned)[0][2] == f"best, minimized [{name}]"
 
 
-def test_runs_without_a_result_are_named_with_their_last_error(out):
-    frame = trials([experiment(0), experiment(1)], out)
-    assert fruitless(frame) == []
-    first = frame["seed"] == 0
-    frame.loc[first, "status"], frame.loc[first, "error"] = "failed", "ValueError: no"
-    assert fruitless(frame) == ["random_search, seed 0: 3 heavy trials, none succeeded, the last with: ValueError: no"]
-
-
 def test_plain_columns_are_aligned():
     stream = io.StringIO()
     print_table(["method", "n"], [["a", "10"], ["longer", "9"]], "title", stream)
@@ -139,18 +117,6 @@ def test_nothing_is_cut_off_in_a_terminal_of_80_columns(monkeypatch):
     assert "…" not in stream.getvalue()
     for word in " ".join(cells).split():
         assert word in stream.getvalue()
-
-
-def test_what_is_finished_and_where_it_stands(out):
-    planned = [experiment(5), experiment(1)]
-    best = min(row.value for row in rows(experiment(1), out))
-    assert finished(planned, out) == {1: Progress(heavy=3, light=0, best=best, share=1.0)}
-
-
-def test_the_figure_has_a_name_of_its_own_for_other_experiments(out):
-    two = [experiment(0), experiment(1)]
-    assert figure_path(two, out) == figure_path(list(two), out)
-    assert len({figure_path(each, out) for each in (two, two[:1], [experiment(0, heavy=2)])}) == 3
 
 
 @pytest.mark.parametrize(

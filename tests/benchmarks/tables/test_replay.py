@@ -14,7 +14,6 @@ from pyarrow import parquet
 
 from baselines.protocol import SearchExhausted, Trial
 from benchmarks.config.spec import Spec
-from benchmarks.console.summary import ended_early
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.records.frames import load
@@ -25,6 +24,7 @@ from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.running.source import Recorded
+from benchmarks.studies.execution import ended_early
 from benchmarks.tables import table as tables
 from benchmarks.tables.replay import Replay, ReplayedTraining
 from btao import Integer, Real, Space

@@ -1,0 +1,142 @@
+"""Checked plans are run here: with the display while they run, and with a table and a figure at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import records
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import Status
+
+# pandas, matplotlib, rich and the engines are imported when used: a command that finds a mistake ends at once.
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from benchmarks.records.command import Command
+    from benchmarks.running.experiment import Experiment
+    from benchmarks.running.plan import Plan
+    from benchmarks.running.progress import Failure
+
+
+def execute(plans: Sequence[Plan], command: Command) -> bool:
+    """Run plans one after another and report on each; whether every experiment has come to a result.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+    command : Command
+        What they were started with, for the record.
+
+    Raises
+    ------
+    UsageError
+        If the cluster that a plan asks for cannot be used.
+    """
+    from benchmarks.console.summary import print_failures, print_outputs
+
+    failures: list[Failure] = []
+    all_reported = True
+    for number, plan in enumerate(plans, start=1):
+        prefix = f"({number}/{len(plans)}) " if len(plans) > 1 else ""
+        failed = run_plan(plan, command, prefix)
+        failures += failed
+        all_reported &= report(plan, failed, prefix)
+    folders = [experiment.folder(plan.request.out) for plan in plans for experiment in plan.experiments]
+    print_outputs(dict.fromkeys(folders))
+    if failures:
+        print_failures(failures)
+    return all_reported and not failures
+
+
+def run_plan(plan: Plan, command: Command, prefix: str = "") -> list[Failure]:
+    """Run what is not done yet and show how it goes; the experiments that failed.
+
+    Parameters
+    ----------
+    plan : Plan
+    command : Command
+        What they were started with, for the record.
+    prefix : str
+        What goes before the title of the plan.
+    """
+    from benchmarks.console.display import open_display
+    from benchmarks.records.source_code import changed
+    from benchmarks.running import local
+
+    request, experiments, title = plan.request, plan.experiments, f"{prefix}{plan.title}"
+    if request.data != "auto" and not request.task.get("needs_data"):
+        print(f"data={request.data} has no effect: task {request.task['name']} uses no data set", file=sys.stderr)
+    for reason in plan.skipped:
+        print(f"skipped: {reason}", file=sys.stderr)
+    for line in (*plan.cautions, *changed(plan.done_runs)):
+        print(f"note: {line}", file=sys.stderr)
+    with contextlib.ExitStack() as stack:
+        jobs = request.jobs
+        run_all: Callable[..., list[Failure]] = functools.partial(local.run_all, jobs=jobs)
+        if request.engine == "dask" and len(plan.done) < len(experiments):
+            from benchmarks.running.dask import connect
+
+            cluster = stack.enter_context(connect(request.address, request.jobs, request.out))
+            jobs, run_all = cluster.jobs, cluster.run_all
+        display = stack.enter_context(open_display(request.display, experiments, plan.done, jobs=jobs, title=title))
+        return run_all(experiments, request.out, command=command, observer=display, skip=plan.done)
+
+
+def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
+    """Print the table and draw the figure of the experiments that did not fail.
+
+    False where the records do not allow it, or a run has no result as all its heavy trials failed.
+    """
+    from benchmarks.analysis.aggregate import without_result
+    from benchmarks.console.summary import print_table, table
+    from benchmarks.figures.curves import figure_run
+
+    out, title = plan.request.out, f"{prefix}{plan.title}"
+    failed = [failure.experiment for failure in failures]
+    try:
+        frame = trials([experiment for experiment in plan.experiments if experiment not in failed], out)
+        if frame.empty:
+            print(f"{title}: no trial of a finished run on record")
+            return True
+        print_table(*table(frame, plan.experiments), title=title)
+        print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
+        for line in ended_early(plan.experiments, out):
+            print(f"ended with budget left: {line}", file=sys.stderr)
+        lines = without_result(frame)
+        for line in lines:
+            print(f"no result: {line}", file=sys.stderr)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return False
+    return not lines
+
+
+def trials(experiments: Iterable[Experiment], out: Path) -> DataFrame:
+    """The recorded trials of these experiments and no others, as `records.load` gives them."""
+    import pandas
+
+    folders = dict.fromkeys(experiment.folder(out) for experiment in experiments)
+    frames = [records.load(folder) for folder in folders if folder.is_dir()]
+    frames = [frame for frame in frames if not frame.empty]
+    return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:
+    """A line for every method and reason for which runs ended with budget left: how many, and why."""
+    runs = (RunFolder(experiment.folder(out)).info() for experiment in experiments)
+    counts = Counter((run.method, run.why) for run in runs if run is not None and run.status is Status.EXHAUSTED)
+    return [f"{name}, {n} run{'s' if n > 1 else ''}: {why}" for (name, why), n in counts.items()]
+
+
+def figure_path(experiments: Sequence[Experiment], out: Path) -> Path:
+    """Where the figure of these experiments goes: the same for the same command."""
+    identity = " ".join(f"{experiment.method.name}-{experiment.hash}-{experiment.seed}" for experiment in experiments)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
+    return out / experiments[0].task.name / f"figure-{digest}.png"

@@ -1,0 +1,184 @@
+"""Reference results: the committed records behind the notebooks and the claims, and how they are made anew.
+
+`python -m benchmarks.reference` makes them. The results are identical with the same versions on any x86-64
+processor with AVX2, but for the columns of seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.analysis import ablation
+from benchmarks.common.environment import portably
+from benchmarks.common.files import replacing
+from benchmarks.config.registry import ROOT, TABLES
+
+# pandas, matplotlib and what runs experiments are imported when used: --help starts at once.
+if TYPE_CHECKING:
+    import pandas
+
+FOLDER = ROOT / "results" / "reference"
+
+METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
+
+# The commands of `benchmarks.run` behind each, less out. The recorded tables are the largest of each task.
+COMMANDS = {
+    "toy": [["task=toy", "method=btao", "seeds=30"]],
+    "synthetic": [["-m", "task=currin,park", METHODS, "seeds=30"]],
+    "svm": [["task=svm", "source=table", METHODS, "seeds=30"]],
+    "fcn": [["task=fcn", "source=table", METHODS, "seeds=30"]],
+    "cnn": [["task=cnn", "source=table", METHODS, "seeds=30"]],
+    "ablation": [[*command, "seeds=30"] for command in ablation.commands()],
+}
+# The commands of `benchmarks.profile` behind another, less out.
+PROFILE = [
+    ["task=toy", "budget.heavy=10", "seeds=30"],
+    ["task=currin", "budget.heavy=16", "seeds=30"],
+    ["task=park", "budget.heavy=12", "seeds=30"],
+    *(["task=" + task, "source=table", "budget.heavy=12", "seeds=30"] for task in ("svm", "fcn", "cnn")),
+]
+NAMES = (*COMMANDS, "profile")
+# What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
+# start where the scale is not to be chosen.
+QUICK = "method=[random_search,gp_bo,btao_paper,btao]"
+SMALL = {
+    "toy": ["scale=smoke"],
+    "synthetic": ["scale=smoke", QUICK],
+    **{task: ["budget.heavy=7", QUICK] for task in ("svm", "fcn", "cnn")},
+    "ablation": [],
+    "profile": ["budget.heavy=7", "points=64"],
+}
+SMALL_ABLATION = ablation.commands(
+    [ablation.Study(("task=currin", "budget.heavy=6"), "truncated")], {"light_per_heavy": (2, 4), "start": ("random",)}
+)
+
+
+def load(name: str) -> pandas.DataFrame:
+    """A reference result: trials as `records.load` gives them, but for "profile", which `benchmarks.profile` describes.
+
+    With the environment variable BTAO_SCALE=smoke it is not read but made now, as small as `SMALL`
+    says, with two seeds: so the notebooks can be tested without the committed results.
+
+    Raises
+    ------
+    ValueError
+        If there is no such result, or BTAO_SCALE is another.
+    FileNotFoundError
+        If it was not committed or, to be made now, lacks the recorded table that it needs.
+    RuntimeError
+        If a run made now fails.
+    """
+    import pandas
+
+    if _is_small(name):
+        if not there(name):
+            raise FileNotFoundError(f"the recorded table that {name} replays is missing in {TABLES}")
+        with tempfile.TemporaryDirectory() as out:
+            return _make(name, commands(name, small=True), Path(out))
+    path = FOLDER / f"{name}.parquet"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
+    return pandas.read_parquet(path)
+
+
+def there(name: str) -> bool:
+    """Whether `load` can give a result: it is committed or, to be made now, has the recorded tables that it needs."""
+    if _is_small(name):
+        replays = [command for command in commands(name, small=True) if "source=table" in command]
+        return all(any(TABLES.glob(f"{task}-*.parquet")) for command in replays for task in _tasks(command))
+    return (FOLDER / f"{name}.parquet").exists()
+
+
+def record(name: str, out: Path) -> Path:
+    """Run what is unfinished of a reference result below `out`; write its Parquet file and figure."""
+    frame = _make(name, commands(name), out)
+    path = FOLDER / f"{name}.parquet"
+    with replacing(path) as temporary:
+        frame.to_parquet(temporary, index=False, compression="zstd")
+    portably(_draw, name, frame, path.with_suffix(".png"))  # so that the numbers beside the figure are the same, too
+    return path
+
+
+def sha256(frame: pandas.DataFrame) -> str:
+    """SHA-256 of a result as CSV, but for the columns of seconds: what a notebook drew."""
+    timeless = frame.drop(columns=["train_seconds", "method_seconds", "time"], errors="ignore")
+    return hashlib.sha256(timeless.to_csv(index=False).encode()).hexdigest()
+
+
+def _is_small(name: str) -> bool:
+    """Whether results are made now, from the environment variable BTAO_SCALE."""
+    check(name)
+    scale = os.environ.get("BTAO_SCALE")
+    if scale not in (None, "", "smoke"):
+        raise ValueError(f"BTAO_SCALE must be smoke or not set, got {scale!r}")
+    return bool(scale)
+
+
+def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
+    from benchmarks.figures import ablation as ablation_plots
+    from benchmarks.figures import curves as plots
+    from benchmarks.figures import prediction as profile_plots
+
+    if name == "profile":
+        profile_plots.accuracy_figure(frame, path=path)
+    elif name == "ablation":
+        ablation_plots.effects_figure(frame, path=path)
+    else:
+        plots.figure_run(frame, path)
+
+
+def commands(name: str, *, small: bool = False) -> list[list[str]]:
+    """The commands behind a result, of `benchmarks.profile` for "profile", else of `benchmarks.run`, less out."""
+    if not small:
+        return PROFILE if name == "profile" else COMMANDS[name]
+    whole = SMALL_ABLATION if name == "ablation" else commands(name)
+    jobs = [] if name == "profile" else ["jobs=1"]  # another worker takes longer to start than these runs take
+    return [[*command, *SMALL[name], *jobs, "seeds=2"] for command in whole]
+
+
+def _tasks(command: Sequence[str]) -> list[str]:
+    (task,) = [word.removeprefix("task=") for word in command if word.startswith("task=")]
+    return task.split(",")
+
+
+def _make(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
+    return _profile(commands) if name == "profile" else _run(name, commands, out)
+
+
+def _profile(commands: Sequence[Sequence[str]]) -> pandas.DataFrame:
+    import pandas
+
+    from benchmarks.studies.model_accuracy import portable_study, read_arguments
+
+    parts = []
+    for command in commands:
+        _, points, arguments = read_arguments(command)
+        parts.append(portable_study(arguments, points))
+        print(f"{len(parts[-1])} rows of the profile: {shlex.join(command)}")
+    return pandas.concat(parts, ignore_index=True)
+
+
+def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
+    from benchmarks import records
+    from benchmarks.config.request import read
+    from benchmarks.running.plan import plan
+    from benchmarks.studies.execution import execute
+
+    for command in commands:
+        arguments = [*command, f"out={out}", "display=plain"]
+        plans = [plan(request) for request in read(arguments)]
+        if not execute(plans, shlex.join(["python", "-m", "benchmarks.run", *arguments])):
+            raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
+    return records.load(out)
+
+
+def check(name: str) -> None:
+    """Refuse a name that no reference result has."""
+    if name not in NAMES:
+        raise ValueError(f"there is no reference {name!r}; there are {', '.join(NAMES)}")
