@@ -79,7 +79,7 @@ class CNN(NetworkTask):
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.datasets.split`.
+        Numbers of images; see `benchmarks.data.images.split`.
     light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
         The two levels, see `btao.training.Level`; an iteration is an epoch.
     kernel_sizes : pair of int
