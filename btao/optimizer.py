@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from btao.acquisition import N_BEST, beta, maximize, upper_confidence_bound
+from btao.checks import check_integer
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -90,9 +91,9 @@ class BTAO:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a btao.Space, got {space!r}")
         self.space = space
-        self.seed = _integer(seed, "seed", 0)
-        self.light_per_heavy = _integer(light_per_heavy, "light_per_heavy", 1)
-        self.n_init = space.dim + 2 if n_init is None else _integer(n_init, "n_init", 1)
+        self.seed = check_integer("seed", seed, least=0)
+        self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
+        self.n_init = space.dim + 2 if n_init is None else check_integer("n_init", n_init)
         if candidates not in CANDIDATE_RULES:
             raise ValueError(f"candidates must be one of {CANDIDATE_RULES}, got {candidates!r}")
         self.candidates = candidates
@@ -466,9 +467,3 @@ class BTAO:
 
     def _points(self, trials: list[Trial]) -> np.ndarray:
         return np.array([trial.point for trial in trials]).reshape(len(trials), self.space.dim)
-
-
-def _integer(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return int(value)

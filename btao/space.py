@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from btao.checks import is_integer, is_number
+
 Scalar = str | int | float | bool | None
 
 # Above this, the center of a bin and its edges are too close to be told apart after rounding.
@@ -32,7 +34,7 @@ def _is_bool(value: object) -> bool:
 
 def _real(value: object, what: str) -> float:
     """`value` as a finite Python float, or an error that says `what` it should have been."""
-    if _is_bool(value) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_number(value):
         raise TypeError(f"{what} must be a number, got {value!r} of type {type(value).__name__}")
     try:
         number = float(value)
@@ -45,7 +47,7 @@ def _real(value: object, what: str) -> float:
 
 def _integer(value: object, what: str) -> int:
     """`value` as a Python int, or an error that says `what` it should have been."""
-    if _is_bool(value) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise TypeError(f"{what} must be an integer, got {value!r} of type {type(value).__name__}")
     return int(value)
 

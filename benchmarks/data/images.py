@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data.source import DataSource
+from btao.checks import is_integer
 
 Array = NDArray[np.uint8]
 
@@ -110,7 +111,7 @@ def split(images: Images, n_train: int, n_validation: int) -> Split:
         ("n_validation", n_validation, boundary, len(images.y)),
     ):
         available = stop - start
-        if not isinstance(n, int) or n < n_classes or (images.complete and n > available):
+        if not is_integer(n) or n < n_classes or (images.complete and n > available):
             raise ValueError(
                 f"{argument} must be an integer from {n_classes} to {available} on {images.name}, got {n!r}"
             )

@@ -37,6 +37,7 @@ from benchmarks.records.trials import Row, TrialLog, rows_of
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.continuation import Continuation, record_of
 from benchmarks.tables.replay import Replay, ReplayedTraining
+from btao.checks import check_integer
 from btao.training import Level
 
 LIBRARY = "library"  # the folder inside that of a run where a wrapped library may write
@@ -98,9 +99,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least))
 
     @property
     def identity(self) -> dict[str, Any]:
