@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from baselines.brackets import LIBRARY, Brackets
 from baselines.initial_design import check_start
 from baselines.protocol import Capabilities, Problem
+from btao.checks import is_integer, is_number
 
 
 class BOHB(Brackets):
@@ -84,7 +85,7 @@ class BOHB(Brackets):
 
 
 def _check(name: str, value: Any, low: float, high: float, whole: bool = False) -> None:
-    kind = int if whole else int | float
-    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+    right = is_integer(value) if whole else is_number(value)
+    if not (right and low <= value <= high):
         what = "an integer" if whole else "a number"
         raise ValueError(f"{name} must be {what} from {low:g} to {high:g}, got {value!r}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.isolated_library import IsolatedLibrary
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
+from btao.checks import check_integer, is_number
 
 if TYPE_CHECKING:
     from hpbandster.core.master import Master
@@ -150,9 +151,9 @@ def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:
     float
         From which hpbandster makes the budgets that `Brackets` describes.
     """
-    if isinstance(eta, bool) or not isinstance(eta, int | float) or not 2 <= eta < float("inf"):
+    if not (is_number(eta) and 2 <= eta < float("inf")):
         raise ValueError(f"eta must be a number of at least 2, got {eta!r}")
-    check_count("n_rungs", n_rungs, optional=True)
+    check_integer("n_rungs", n_rungs, none="null")
     light, heavy = problem.light_iterations, problem.heavy_iterations
     if light is None or problem.levels == "two":
         levels = 1 if light is None else 2

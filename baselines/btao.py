@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.pending_trials import check_count, check_seed
+from baselines.pending_trials import check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, Space, SpaceExhausted
+from btao.checks import check_integer
 
 STARTS = ("nested", "random")
 
@@ -56,8 +57,8 @@ class BTAOMethod:
         if start not in STARTS:
             raise ValueError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
         initial = check_start(problem, n_init=n_init, start=None if start == "nested" else start)
-        check_count("n_init", n_init, optional=True)
-        check_count("light_per_heavy", light_per_heavy)
+        check_integer("n_init", n_init, none="null")
+        check_integer("light_per_heavy", light_per_heavy)
         design: Sequence[dict[str, Any]] | None = None
         if initial:
             n_init, design = len(initial.heavy), initial.light

@@ -13,6 +13,7 @@ from baselines.configspace import from_configuration, to_configspace
 from baselines.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
+from btao.checks import is_number
 
 if TYPE_CHECKING:
     import dehb
@@ -73,7 +74,7 @@ class DEHB:
         strategy: str = "rand1_bin",
     ) -> None:
         for name, value in (("mutation_factor", mutation_factor), ("crossover_prob", crossover_prob)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            if not (is_number(value) and 0 <= value <= 1):
                 raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
         if strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}")

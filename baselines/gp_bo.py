@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.initial_design import check_start
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao.acquisition import N_BEST, Acquisition, beta, maximize, upper_confidence_bound
 from btao.arrays import FloatArray
+from btao.checks import check_integer
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -43,7 +44,7 @@ class GPBO:
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
-        check_count("n_init", n_init, optional=True)
+        check_integer("n_init", n_init, none="null")
         self._problem = problem
         self._space = problem.space
         self._kernel = Kernel(problem.space.dim, problem.space)

@@ -14,9 +14,10 @@ import numpy as np
 
 from baselines.initial_design import check_start
 from baselines.isolated_library import IsolatedLibrary
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
 from btao import Categorical, Integer, Space
+from btao.checks import check_integer
 from btao.space import ONE_HOT_HEIGHT
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class MultiFidelityGP:
             ("raw_samples", raw_samples, num_restarts),
         ):
             if value is not None or name != "n_init":
-                check_count(name, value, least)
+                check_integer(name, value, least)
         if problem.light_iterations is None:
             raise ValueError("problem must have a light level, but its light_iterations is None")
         self._problem = problem

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from baselines.encoding import encode_categories
 from baselines.isolated_library import IsolatedLibrary
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao import Categorical, Real, Space
+from btao.checks import check_integer
 
 
 class _OptunaMethod(ABC):
@@ -96,8 +97,8 @@ class OptunaTPE(_OptunaMethod):
     capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna",), extra="optuna")
 
     def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
-        check_count("n_startup_trials", n_startup_trials)
-        check_count("n_ei_candidates", n_ei_candidates)
+        check_integer("n_startup_trials", n_startup_trials)
+        check_integer("n_ei_candidates", n_ei_candidates)
         super().__init__(problem, seed, n_startup_trials=n_startup_trials, n_ei_candidates=n_ei_candidates)
 
     def _sampler(self, seed: int, **options: Any) -> Any:
@@ -130,7 +131,7 @@ class OptunaGP(_OptunaMethod):
     def __init__(
         self, problem: Problem, seed: int, n_startup_trials: int = 10, deterministic_objective: bool = False
     ) -> None:
-        check_count("n_startup_trials", n_startup_trials)
+        check_integer("n_startup_trials", n_startup_trials)
         if not isinstance(deterministic_objective, bool):
             raise ValueError(f"deterministic_objective must be true or false, got {deterministic_objective!r}")
         super().__init__(

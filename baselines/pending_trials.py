@@ -1,22 +1,14 @@
-"""What every method checks and keeps account of: its parameters, and the trials asked and not told yet."""
+"""What every method checks and keeps account of: its seed, and the trials asked and not told yet."""
 
 from __future__ import annotations
 
 from baselines.protocol import Trial
+from btao.checks import check_integer
 
 
 def check_seed(seed: int) -> int:
     """`seed`, or ValueError if it is no integer of at least 0."""
-    check_count("seed", seed, least=0)
-    return seed
-
-
-def check_count(name: str, value: object, least: int = 1, optional: bool = False) -> None:
-    """ValueError, naming the parameter, if `value` is no integer of at least `least`, nor None where `optional`."""
-    if optional and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be {'null or ' * optional}an integer of at least {least}, got {value!r}")
+    return check_integer("seed", seed, least=0)
 
 
 class PendingTrials:

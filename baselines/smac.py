@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.initial_design import check_start
 from baselines.isolated_library import IsolatedLibrary
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from baselines.smac_stable_order import keep_order
+from btao.checks import check_integer
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration
@@ -65,7 +66,7 @@ class SMAC:
         if surrogate not in FACADES:
             raise ValueError(f"surrogate must be one of {list(FACADES)}, got {surrogate!r}")
         for name, value in (("n_init", n_init), ("n_trials", n_trials), ("retrain_after", retrain_after)):
-            check_count(name, value, optional=name != "n_trials")
+            check_integer(name, value, none="" if name == "n_trials" else "null")
         self._problem = problem
         self._surrogate = surrogate
         self._n_trials = problem.n_heavy or n_trials

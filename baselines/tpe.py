@@ -9,9 +9,10 @@ import numpy as np
 
 from baselines.encoding import encode_categories
 from baselines.isolated_library import IsolatedLibrary
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao import Categorical, Integer, Real, Space
+from btao.checks import check_integer, is_number
 
 
 class TPE:
@@ -51,8 +52,8 @@ class TPE:
         gamma: float = 0.25,
     ) -> None:
         for name, value in (("n_startup_jobs", n_startup_jobs), ("n_EI_candidates", n_EI_candidates)):
-            check_count(name, value)
-        if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma < math.inf:
+            check_integer(name, value)
+        if not (is_number(gamma) and 0 < gamma < math.inf):
             raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
         self._problem = problem
         self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import BitGenerator, Generator, SeedSequence
 
 from btao.arrays import FloatArray
+from btao.checks import is_integer
 
 N_DESIGNS = 50
 
@@ -83,7 +84,7 @@ def _nested(n_heavy: int, ratio: int, dim: int, rng: Generator) -> FloatArray:
 
 
 def _count(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value!r}")

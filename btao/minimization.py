@@ -8,12 +8,12 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from btao.checks import check_integer
 from btao.optimizer import BTAO, SpaceExhausted
 from btao.space import Space
 from btao.trial import LEVELS, Trial, measured
@@ -85,8 +85,7 @@ def minimize(
     for level, objective in objectives.items():
         if not callable(objective):
             raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
-    if not _is_positive_integer(n_heavy):
-        raise ValueError(f"n_heavy must be an integer of at least 1, got {n_heavy!r}")
+    n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
     optimizer = BTAO(space, seed=seed, **options)
@@ -143,10 +142,6 @@ def minimize(
             ended = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
         raise RuntimeError(f"no heavy trial succeeded; {ended}")
     return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
-
-
-def _is_positive_integer(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and not value < 1
 
 
 def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, bytes]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from btao.acquisition import N_BEST, Acquisition, beta, maximize, upper_confidence_bound
 from btao.arrays import BoolArray, FloatArray
+from btao.checks import check_integer
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
@@ -91,9 +92,9 @@ class BTAO:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a btao.Space, got {space!r}")
         self.space = space
-        self.seed = _integer(seed, "seed", 0)
-        self.light_per_heavy = _integer(light_per_heavy, "light_per_heavy", 1)
-        self.n_init = space.dim + 2 if n_init is None else _integer(n_init, "n_init", 1)
+        self.seed = check_integer("seed", seed, least=0)
+        self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
+        self.n_init = space.dim + 2 if n_init is None else check_integer("n_init", n_init)
         if candidates not in CANDIDATE_RULES:
             raise ValueError(f"candidates must be one of {CANDIDATE_RULES}, got {candidates!r}")
         self.candidates = candidates
@@ -468,9 +469,3 @@ class BTAO:
 
     def _points(self, trials: list[Trial]) -> FloatArray:
         return np.array([trial.point for trial in trials]).reshape(len(trials), self.space.dim)
-
-
-def _integer(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return int(value)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from btao.arrays import BoolArray, FloatArray, IntArray
+from btao.checks import is_integer, is_number
 
 Scalar = str | int | float | bool | None
 
@@ -34,7 +35,7 @@ def _is_bool(value: object) -> bool:
 
 def _real(value: object, what: str) -> float:
     """`value` as a finite Python float, or an error that says `what` it should have been."""
-    if _is_bool(value) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_number(value):
         raise TypeError(f"{what} must be a number, got {value!r} of type {type(value).__name__}")
     try:
         number = float(value)
@@ -47,7 +48,7 @@ def _real(value: object, what: str) -> float:
 
 def _integer(value: object, what: str) -> int:
     """`value` as a Python int, or an error that says `what` it should have been."""
-    if _is_bool(value) or not isinstance(value, int | np.integer):
+    if not is_integer(value):
         raise TypeError(f"{what} must be an integer, got {value!r} of type {type(value).__name__}")
     return int(value)
 

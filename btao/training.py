@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from btao.checks import check_integer, is_number
+
 
 @dataclass(frozen=True)
 class Level:
@@ -39,11 +41,9 @@ class Level:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        if not _is_positive_integer(self.iterations):
-            raise ValueError(f"iterations must be an integer of at least 1, got {self.iterations!r}")
-        if self.patience is not None and not _is_positive_integer(self.patience):
-            raise ValueError(f"patience must be None or an integer of at least 1, got {self.patience!r}")
-        if not isinstance(self.tolerance, int | float) or not 0 <= self.tolerance < math.inf:
+        object.__setattr__(self, "iterations", check_integer("iterations", self.iterations))
+        object.__setattr__(self, "patience", check_integer("patience", self.patience, none="None"))
+        if not (is_number(self.tolerance) and 0 <= self.tolerance < math.inf):
             raise ValueError(f"tolerance must be a finite number and not negative, got {self.tolerance!r}")
 
     def stop(self, curve: Sequence[float]) -> int | None:
@@ -74,7 +74,3 @@ class Level:
         gain = before - after
         # 0.29 - 0.28 is below 0.01 by rounding alone, and errors that are counts often tie.
         return gain < self.tolerance and not math.isclose(gain, self.tolerance, rel_tol=1e-9)
-
-
-def _is_positive_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

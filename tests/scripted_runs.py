@@ -7,6 +7,8 @@ from typing import ClassVar
 from baselines.protocol import Capabilities, SearchExhausted, Trial
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records.command import Command
+from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.trials import TrialLog
 from benchmarks.running.experiment import Budget, Experiment, Spec, run_experiment
 from btao import Real, Space
@@ -92,8 +94,15 @@ RANDOM = Spec("random_search", "baselines.random_search.RandomSearch")
 EXPERIMENT = Experiment(SQUARE, SCRIPT, seed=4, budget=Budget(heavy=4))
 
 
+COMMAND = Command("benchmarks.run", ("task=square", "seeds=[4]"))
+
+
+def info(folder):
+    return RunFolder(folder).info()
+
+
 def run(experiment, out, on_trial=None):
-    return run_experiment(experiment, out, command="the command", on_trial=on_trial)
+    return run_experiment(experiment, out, command=COMMAND, on_trial=on_trial)
 
 
 def change(experiment=EXPERIMENT, **changes):

@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -49,7 +49,7 @@ def extensions() -> dict[str, list[str]]:
     """
     import numpy
 
-    return numpy.show_config(mode="dicts").get("SIMD Extensions", {})
+    return cast(dict[str, list[str]], numpy.show_config(mode="dicts").get("SIMD Extensions", {}))
 
 
 def _portable() -> dict[str, str]:

@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeGuard, overload
 
 from benchmarks.common.errors import UsageError
 
@@ -88,9 +89,9 @@ def seeds(value: object) -> tuple[int, ...]:
     """
     if _is_integer(value) and value >= 1:
         return tuple(range(value))
-    listed = isinstance(value, list) and all(_is_integer(seed) and 0 <= seed < 2**63 for seed in value)
-    if listed and value and len(set(value)) == len(value):
-        return tuple(value)
+    listed = value if isinstance(value, list) else []
+    if listed and all(_is_integer(seed) and 0 <= seed < 2**63 for seed in listed) and len({*listed}) == len(listed):
+        return tuple(listed)
     raise UsageError(
         f"seeds={text(value)}: give a number of seeds of at least 1 (seeds=10), "
         "or a list of different seeds from 0 to 2**63 - 1 (seeds=[3,7])"
@@ -102,6 +103,14 @@ def choice(option: str, value: object) -> str:
     if value not in CHOICES[option]:
         raise UsageError(unknown(option, text(value), CHOICES[option]))
     return value
+
+
+@overload
+def count(option: str, value: object, required: Literal[True]) -> int: ...
+
+
+@overload
+def count(option: str, value: object, required: bool = False) -> int | None: ...
 
 
 def count(option: str, value: object, required: bool = False) -> int | None:
@@ -180,5 +189,6 @@ def text(value: object) -> str:
     return "null" if value is None else str(value)
 
 
-def _is_integer(value: object) -> bool:
+def _is_integer(value: object) -> TypeGuard[int]:
+    # As `btao.checks.is_integer`, which would load SciPy for every --help.
     return isinstance(value, int) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ from benchmarks.objectives.networks import NetworkTraining, glorot_uniform
 from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.objectives.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
+from btao.checks import check_integer
 from btao.training import Level
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class CNN(NetworkTask):
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.datasets.split`.
+        Numbers of images; see `benchmarks.data.images.split`.
     light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
         The two levels, see `btao.training.Level`; an iteration is an epoch.
     kernel_sizes : pair of int
@@ -155,8 +156,7 @@ class CNN(NetworkTask):
             raise ValueError(f"kernel_sizes must be two integers, one a layer, got {kernel_sizes!r}")
         sizes = {"kernel_sizes[0]": kernel_sizes[0], "kernel_sizes[1]": kernel_sizes[1]}
         for name, value in (sizes | {"pool_size": pool_size, "batch_size": batch_size}).items():
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+            check_integer(name, value)
         self.kernel_sizes, self.pool_size = tuple(kernel_sizes), pool_size
         self.batch_size = batch_size
 

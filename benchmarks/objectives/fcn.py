@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data.datasets import Split
+from benchmarks.data.images import Split
 from benchmarks.objectives.network_task import CLASSES, NetworkTask
 from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot_uniform
 from benchmarks.objectives.protocol import configuration_seed
@@ -76,7 +76,7 @@ class FCN(NetworkTask):
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.datasets.split`.
+        Numbers of images; see `benchmarks.data.images.split`.
     light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
         The two levels, see `btao.training.Level`; an iteration is an epoch.
     activation : str

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import ClassVar
 
-from benchmarks.data import datasets
+from benchmarks.data import datasets, images
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask
 from benchmarks.objectives.networks import DeviceImages
@@ -75,8 +75,8 @@ class NetworkTask(CurveTask):
         self._where = {"data": data, "data_dir": data_dir}
 
     @functools.cached_property
-    def _split(self) -> datasets.Split:
-        return datasets.split(datasets.load(self.dataset, **self._where), self.n_train, self.n_validation)
+    def _split(self) -> images.Split:
+        return images.split(datasets.load(self.dataset, **self._where), self.n_train, self.n_validation)
 
     @property
     def data(self) -> DataSource:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data.datasets import Split
+from benchmarks.data.images import Split
 from benchmarks.objectives.curve import Iteration, State
 from benchmarks.objectives.tensorflow_session import tensorflow
 

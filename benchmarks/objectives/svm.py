@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import datasets
+from benchmarks.data.images import Array, Split, split
 from benchmarks.data.source import DataSource
 from benchmarks.objectives import one_against_one
 from benchmarks.objectives.protocol import Evaluation
@@ -22,7 +23,7 @@ class SVM:
     Parameters
     ----------
     n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.datasets.split`.
+        Numbers of images; see `benchmarks.data.images.split`.
     light_iterations, heavy_iterations : int
         Limits on the solver's iterations, for each of the 45 one-against-one classifiers.
     delta_bounds, rho_bounds : pair of float
@@ -72,8 +73,8 @@ class SVM:
         self._light_results: dict[tuple[float, float], tuple[float, int]] = {}
 
     @functools.cached_property
-    def _images(self) -> datasets.Split:
-        return datasets.split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
+    def _images(self) -> Split:
+        return split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
 
     @property
     def data(self) -> DataSource:
@@ -133,7 +134,7 @@ class SVM:
         return float((predicted != self._images.y_validation).mean()), int(machine.n_iter_.max())
 
     @functools.cached_property
-    def _training(self) -> tuple[one_against_one.Floats, datasets.Array]:
+    def _training(self) -> tuple[one_against_one.Floats, Array]:
         """Training images, one row each, and labels, by class.
 
         libsvm takes the images of a class in their order wherever they stand, so the machine is the
@@ -153,6 +154,6 @@ class SVM:
         return None
 
 
-def _rows(images: datasets.Array) -> one_against_one.Floats:
+def _rows(images: Array) -> one_against_one.Floats:
     """Pixels scaled to [0, 1], one row an image."""
     return images.reshape(len(images), -1) / 255.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from baselines.protocol import Method, Trial
 from benchmarks.records.trials import Row
+from btao.checks import check_integer, is_number
 
 # An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
 # before a light one has succeeded, so a budget of heavy runs alone would never end it.
@@ -70,12 +71,10 @@ class Budget:
         if self.heavy is None and self.iterations is None and self.seconds is None:
             raise ValueError("budget must limit at least one of heavy, iterations and seconds, got none")
         for name in ("heavy", "iterations"):
-            limit = getattr(self, name)
-            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-                raise ValueError(f"budget.{name} must be an integer of at least 1, got {limit!r}")
+            if (limit := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_integer(f"budget.{name}", limit))
         if self.seconds is not None:
-            number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
-            if not (number and math.isfinite(self.seconds) and self.seconds > 0):
+            if not (is_number(self.seconds) and 0 < self.seconds < math.inf):
                 raise ValueError(f"budget.seconds must be a finite number above 0, got {self.seconds!r}")
             object.__setattr__(self, "seconds", float(self.seconds))
 

@@ -36,6 +36,7 @@ from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.continuation import record_of
 from benchmarks.running.source import Live, Source, Training
+from btao.checks import check_integer
 from btao.training import Level
 
 NO_COMMAND = Command()
@@ -93,9 +94,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least))
 
     @functools.cached_property
     def identity(self) -> dict[str, Any]:

@@ -156,6 +156,7 @@ def _plan(arguments: Sequence[str], model: str, folder: Path, table: Path | None
 def _run(experiment: Experiment, folder: Path) -> DataFrame:
     """The trials of a run."""
     from benchmarks import records
+    from benchmarks.records.command import Command
     from benchmarks.running.experiment import run_experiment
 
     run_experiment(experiment, folder, command=Command("benchmarks.profile"))

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.pending_trials import PendingTrials, check_count, check_seed
+from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import Space
+from btao.checks import check_integer
 
 
 def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
     ValueError
         If `n` or `seed` is out of its range, or the space has fewer than n configurations to be found.
     """
-    check_count("n", n)
+    check_integer("n", n)
     check_seed(seed)
     design: dict[tuple[Any, ...], dict[str, Any]] = {}
     for point in itertools.chain(
@@ -82,8 +83,8 @@ class DesignSearch:
     capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=False)
 
     def __init__(self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int]) -> None:
-        check_count("start", start, least=0)
-        check_count("stop", stop, least=start + 1)
+        check_integer("start", start, least=0)
+        check_integer("stop", stop, least=start + 1)
         if not budgets or budgets[-1] != problem.heavy_iterations or list(budgets) != sorted(set(budgets)):
             raise ValueError(f"budgets must ascend to {problem.heavy_iterations}, got {list(budgets)}")
         design = configurations(problem.space, stop, seed)[start:]

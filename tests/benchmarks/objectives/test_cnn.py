@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.data.datasets import Split
+from benchmarks.data.images import Split
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.cnn import CNN, ConvolutionalNetwork
 from benchmarks.objectives.tensorflow_session import tensorflow

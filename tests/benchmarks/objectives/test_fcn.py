@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.data.datasets import Split
+from benchmarks.data.images import Split
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import Past
 from benchmarks.objectives.fcn import FCN, DenseNetwork

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from benchmarks.data import datasets as data
+from benchmarks.data.images import content_sha256
+from benchmarks.data.published import DATASETS, Dataset
+from benchmarks.data.source import DataSource
 from benchmarks.objectives import currin, park, toy
 from benchmarks.objectives.svm import SVM
 from btao.training import Level
@@ -217,17 +220,17 @@ def digits(tmp_path, monkeypatch):
         arrays[f"x_{part}"] = (patterns[labels] + generator.integers(-60, 60, (n, 4, 4))).astype(np.uint8)
         arrays[f"y_{part}"] = labels
     np.savez(tmp_path / "mnist.npz", **arrays)
-    dataset = data.Dataset(
+    dataset = Dataset(
         name="mnist",
         image_shape=(4, 4),
         train_counts=(15,) * 10,
         test_counts=(1,) * 10,
         n_validation=50,
-        content=data.content_sha256(arrays),
+        content=content_sha256(arrays),
         url="",
         sha256="",
     )
-    monkeypatch.setitem(data.DATASETS, "mnist", dataset)
+    monkeypatch.setitem(DATASETS, "mnist", dataset)
     return tmp_path, arrays
 
 
@@ -237,7 +240,7 @@ def small_svm(digits, **parameters):
 
 def test_svm_names_the_images_it_uses(digits):
     task = small_svm(digits)
-    assert task.data == data.DataSource("mnist", data.content_sha256(digits[1]), 100, 50)
+    assert task.data == DataSource("mnist", content_sha256(digits[1]), 100, 50)
     assert (task.optimum, task.truth({"C": 1.0, "gamma": 1.0})) == (None, None)
     assert (task.delta_bounds, task.rho_bounds) == ((-1.0, 0.0), (0.0, 1.0))
 

@@ -7,6 +7,7 @@ from scripted_runs import EXPERIMENT, SQUARE, Square, change, rows, run
 
 from baselines.protocol import Trial
 from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records.run_info import Status
 from benchmarks.running import experiment as module
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.experiment import Spec
@@ -51,7 +52,7 @@ def test_failed_heavy_trials_count(tmp_path):
 )
 def test_iterations_are_never_exceeded_and_a_trial_that_does_not_fit_is_not_started(tmp_path, iterations, budgets):
     experiment = change(budget=Budget(iterations=iterations))
-    assert run(experiment, tmp_path) == "finished"
+    assert run(experiment, tmp_path) is Status.FINISHED
     assert [row.budget for row in rows(experiment, tmp_path)] == budgets
 
 

@@ -9,11 +9,13 @@ import pickle
 from pathlib import Path
 
 import pytest
-from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, WithData, change, run
+from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, Script, WithData, change, info, run
 
+from benchmarks.config.registry import target_of
 from benchmarks.records.frames import load
-from benchmarks.records.run_folder import read_run
+from benchmarks.records.run_info import Status
 from benchmarks.running.experiment import Budget, Experiment, ExperimentFailed, Spec
+from benchmarks.running.source import Live
 
 
 def test_the_folder_is_named_by_task_method_hash_and_seed():
@@ -35,25 +37,70 @@ def test_the_hash_covers_all_that_decides_the_outcome_but_the_seed():
     ]
     assert len({experiment.hash for experiment in [EXPERIMENT, *others]}) == 10
     assert change(seed=9).hash == EXPERIMENT.hash
-    assert change(data_arguments={"folder": "elsewhere"}).hash == EXPERIMENT.hash
+    assert change(source=Live({"folder": "elsewhere"})).hash == EXPERIMENT.hash
 
 
-def test_the_hash_is_the_same_however_the_parameters_are_written():
-    first = change(task=Spec("t", "x.Y", {"a": (-math.inf, 1), "b": 2}), budget=Budget(seconds=60))
-    second = change(task=Spec("t", "x.Y", {"b": 2, "a": [-math.inf, 1]}), budget=Budget(seconds=60.0))
+NAMED = (("task", "currin"), ("method", "random_search"))
+
+
+class Other(Script):
+    pass
+
+
+class Typed:
+    def __init__(self, a: tuple[float, float] = (0.0, 1.0), b: int | None = None, c=0.5, d="1", e: float = 1):
+        pass
+
+
+TYPED = f"{__name__}:Typed"
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        ({"a": (-math.inf, 1), "b": 2}, {"b": 2, "a": [-math.inf, 1.0]}),
+        ({"b": 3}, {"b": 3.0}),
+        ({"c": 0}, {"c": 0.0}),  # of the default's type where nothing is annotated
+        ({"e": 1}, {"e": 1.0}),  # of the annotation's where they differ
+        ({"c": 1e-3}, {"c": 0.001}),
+        ({"a": [0, 1]}, {"a": [0.0, 1]}),
+    ],
+)
+def test_the_hash_is_the_same_however_the_parameters_are_written(one, same):
+    first = change(task=Spec("t", TYPED, one), method=Spec("m", TYPED, one), budget=Budget(seconds=60))
+    second = change(task=Spec("t", TYPED, same), method=Spec("m", TYPED, same), budget=Budget(seconds=60.0))
     assert first.hash == second.hash
     assert json.loads(json.dumps(first.identity, allow_nan=False)) == first.identity
-    assert first.identity["task"]["parameters"] == {"a": ["-inf", 1], "b": 2}
+    assert first.task.typed_parameters == second.task.typed_parameters
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [({"b": 2}, {"b": 2.5}), ({"d": "1"}, {"d": 1}), ({"c": True}, {"c": 1}), ({"b": None}, {})]
+)
+def test_the_hash_tells_other_parameters_apart(one, other):
+    assert change(task=Spec("t", TYPED, one)).hash != change(task=Spec("t", TYPED, other)).hash
 
 
 def test_the_hash_is_that_of_the_canonical_identity():
-    experiment = Experiment(Spec("t", "x.Y", {"a": -math.inf}), Spec("m", "x.Z"), 0, Budget(heavy=1))
+    experiment = Experiment(Spec("t", TYPED, {"a": [-math.inf, 0]}), Spec("m", TYPED), 0, Budget(heavy=1))
     text = (
         '{"budget": {"heavy": 1, "iterations": null, "seconds": null}, "data": null, '
-        '"method": {"name": "m", "parameters": {}, "target": "x.Z"}, '
-        '"task": {"name": "t", "parameters": {"a": "-inf"}, "target": "x.Y"}, "threads": 1}'
+        f'"method": {{"name": "m", "parameters": {{}}, "target": "{TYPED}", "version": 1}}, "source": "live", '
+        f'"task": {{"name": "t", "parameters": {{"a": ["-inf", 0.0]}}, "target": "{TYPED}", "version": 1}}, '
+        '"threads": 1}'
     )
     assert experiment.hash == hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def test_the_identity_holds_names_and_versions_and_no_path_of_a_class(monkeypatch):
+    """So that classes can move, and a class says when its results come to mean something else."""
+    currin, random_search = (Spec(name, target_of(group, name)) for group, name in NAMED)
+    experiment = Experiment(currin, random_search, 0, Budget(heavy=1))
+    assert experiment.identity["task"] == {"name": "currin", "version": 1, "parameters": {}}
+    assert experiment.identity["method"] == {"name": "random_search", "version": 1, "parameters": {}}
+    monkeypatch.setattr(currin.resolve(), "version", 2, raising=False)
+    assert change(experiment, seed=1).identity["task"]["version"] == 2
+    assert change(experiment, seed=1).hash != experiment.hash
 
 
 @pytest.mark.parametrize(("field", "value"), [("seed", -1), ("seed", 1.5), ("threads", 0), ("seed", True)])
@@ -81,7 +128,7 @@ def test_a_failure_survives_the_way_to_another_process():
         ({"task": Spec("square", "benchmarks.objectives.squares.Square")}, "nothing to be found at 'benchmarks.obj"),
         ({"task": Spec("square", f"{__name__}:Squares")}, "nothing to be found"),
         ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`"),
-        ({"data_arguments": {"shift": 1}, "task": Spec("square", SQUARE.target, {"shift": 1})}, "no parameter 'shift'"),
+        ({"source": Live({"shift": 1}), "task": Spec("square", SQUARE.target, {"shift": 1})}, "no parameter 'shift'"),
     ],
 )
 def test_a_wrong_name_is_refused_before_anything_is_written(tmp_path, changes, message):
@@ -91,12 +138,12 @@ def test_a_wrong_name_is_refused_before_anything_is_written(tmp_path, changes, m
 
 
 def test_the_data_must_be_what_the_experiment_was_set_up_with(tmp_path):
-    experiment = change(task=Spec("digits", "scripted_runs:WithData"), data_arguments={"folder": "x"})
+    experiment = change(task=Spec("digits", "scripted_runs:WithData"), source=Live({"folder": "x"}))
     good = change(experiment, data=copy.copy(WithData.data))
-    assert run(good, tmp_path) == "finished"
-    described = read_run(good.folder(tmp_path))
-    assert described["data"] == {"name": "digits", "sha256": "0" * 64, "n_train": 10, "n_validation": 5}
-    assert described["data_arguments"] == {"folder": "x"}
+    assert run(good, tmp_path) is Status.FINISHED
+    described = info(good.folder(tmp_path))
+    data = {"name": "digits", "sha256": "0" * 64, "n_train": 10, "n_validation": 5}
+    assert described.identity["data"] == data
     assert set(load(tmp_path)["data"]) == {"digits"}
     with pytest.raises(ExperimentFailed, match=r"the data set is .*digits.* but the experiment was set up with None"):
         run(experiment, tmp_path)

@@ -6,10 +6,10 @@ import random
 import time
 
 import pytest
-from scripted_runs import EXPERIMENT, SCRIPT, Script, Square, rows, run, timeless
+from scripted_runs import EXPERIMENT, SCRIPT, Script, Square, info, rows, run, timeless
 
 from benchmarks.records.frames import load
-from benchmarks.records.run_folder import read_run
+from benchmarks.records.run_info import Status
 from benchmarks.running.experiment import Budget, Experiment, ExperimentFailed, ReplayMismatch, Spec
 
 
@@ -20,14 +20,13 @@ def test_an_interrupted_run_continues_to_the_same_table(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(EXPERIMENT, tmp_path)
     assert len(rows(EXPERIMENT, tmp_path)) == 5
-    assert read_run(EXPERIMENT.folder(tmp_path))["status"] == "running"
+    assert info(EXPERIMENT.folder(tmp_path)).status is Status.RUNNING
     seen = []
-    assert run(EXPERIMENT, tmp_path, seen.append) == "finished"
+    assert run(EXPERIMENT, tmp_path, seen.append) is Status.FINISHED
     assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
     assert seen == rows(EXPERIMENT, tmp_path)
-    described = read_run(EXPERIMENT.folder(tmp_path))
-    assert described["first_trial"] == 5
-    assert [(start["first_trial"], start["status"]) for start in described["earlier"]] == [(0, "running")]
+    starts = info(EXPERIMENT.folder(tmp_path)).starts
+    assert [(start.first_trial, start.finished is None) for start in starts] == [(0, True), (5, False)]
 
 
 @pytest.mark.filterwarnings("ignore:.*dropped the last line")
@@ -39,11 +38,11 @@ def test_a_run_cut_off_anywhere_continues_to_the_same_table(tmp_path, kept):
     folder = EXPERIMENT.folder(tmp_path)
     log = (folder / "trials.jsonl").read_bytes()
     (folder / "trials.jsonl").write_bytes(log[: int(kept * len(log))])
-    described = read_run(folder)
+    described = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(described | {"status": "running"}))
     before = len(rows(EXPERIMENT, tmp_path))
     Square.evaluated[:] = [None] * before  # so that the accident is at trial 4 again
-    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     assert timeless(EXPERIMENT, tmp_path) == expected
 
 
@@ -57,10 +56,10 @@ def test_a_finished_run_that_lost_rows_is_finished_again(tmp_path, lost):
         path.unlink()
     else:
         path.write_bytes(b"".join(lines[:-1] if lost == "the last row" else []))
-    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     assert timeless(EXPERIMENT, tmp_path) == before
-    assert read_run(EXPERIMENT.folder(tmp_path))["n_trials"] == len(before)
-    assert run(EXPERIMENT, tmp_path) == "skipped"
+    assert info(EXPERIMENT.folder(tmp_path)).n_trials == len(before)
+    assert run(EXPERIMENT, tmp_path) is None
 
 
 def test_what_a_method_recommends_is_recorded_and_records_without_it_go_on(tmp_path, monkeypatch):
@@ -119,7 +118,7 @@ def test_a_process_killed_at_ten_moments_loses_no_trial_and_ends_with_the_same_t
         after = count_rows(tmp_path)
         assert before < recorded <= after < 180
         before = after
-    assert run(experiment, tmp_path) == "finished"
+    assert run(experiment, tmp_path) is Status.FINISHED
     run(experiment, tmp_path / "undisturbed")
     assert len(rows(experiment, tmp_path)) == 180
     assert timeless(experiment, tmp_path) == timeless(experiment, tmp_path / "undisturbed")

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scripted_runs import EXPERIMENT, RANDOM, SCRIPT, SQUARE, Script, Square, change, rows, run, timeless
+from scripted_runs import COMMAND, EXPERIMENT, RANDOM, SCRIPT, SQUARE, Script, Square, change, info, rows, run, timeless
 
 from baselines.protocol import Capabilities, IncompatibleMethod
 from baselines.random_search import RandomSearch
 from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records import run_folder
+from benchmarks.records.command import Command
 from benchmarks.records.frames import load
-from benchmarks.records.run_folder import read_run
+from benchmarks.records.run_info import Status
 from benchmarks.records.trials import RunLocked, TrialLog
-from benchmarks.running import experiment as module
 from benchmarks.running.budget import MAX_FAILURES_IN_A_ROW
 from benchmarks.running.experiment import Budget, Experiment, ExperimentFailed, Spec, run_experiment
 from btao.training import Level
@@ -39,13 +40,13 @@ def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
         with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: RuntimeError: no memory"):
             run(experiment, tmp_path)
         assert len(rows(experiment, tmp_path)) == len(Square.evaluated) == MAX_FAILURES_IN_A_ROW
-    assert read_run(experiment.folder(tmp_path))["status"] == "failed"
+    assert info(experiment.folder(tmp_path)).status is Status.FAILED
 
 
 def test_failures_between_successes_are_no_reason_to_end(tmp_path):
     Square.accidents = {k: RuntimeError("no memory") for k in range(200) if k % 40}
     experiment = change(budget=Budget(heavy=60))
-    assert run(experiment, tmp_path) == "finished"
+    assert run(experiment, tmp_path) is Status.FINISHED
 
 
 def test_a_method_that_exits_leaves_its_traceback(tmp_path):
@@ -53,12 +54,12 @@ def test_a_method_that_exits_leaves_its_traceback(tmp_path):
     with pytest.raises(ExperimentFailed, match="SystemExit: 3"):
         run(EXPERIMENT, tmp_path)
     assert "self.accident" in (EXPERIMENT.folder(tmp_path) / "error.txt").read_text()
-    assert read_run(EXPERIMENT.folder(tmp_path))["status"] == "failed"
+    assert info(EXPERIMENT.folder(tmp_path)).status is Status.FAILED
 
 
 def test_the_rows_say_what_happened(tmp_path):
     experiment = Experiment(Spec("square", SQUARE.target, {"shift": 2.0}), RANDOM, 4, Budget(heavy=3))
-    assert run(experiment, tmp_path) == "finished"
+    assert run(experiment, tmp_path) is Status.FINISHED
     reference = RandomSearch(experiment.build()[1]._problem, seed=4)
     recorded = rows(experiment, tmp_path)
     assert len(recorded) == 3
@@ -87,25 +88,27 @@ def test_run_json_describes_the_run(tmp_path):
     run(EXPERIMENT, tmp_path)
     text = (EXPERIMENT.folder(tmp_path) / "run.json").read_text()
     described = json.loads(text, parse_constant=pytest.fail)
-    assert described["configuration"] == EXPERIMENT.identity
+    assert described["identity"] == EXPERIMENT.identity
     expected = {"task": "square", "method": "script", "seed": 4, "hash": EXPERIMENT.hash, "optimum": 0.0}
-    expected |= {"status": "finished", "command": "the command", "threads": 1, "data": None, "earlier": []}
+    expected |= {"schema": 2, "status": "finished", "why": None, "n_trials": 12, "table": None}
     assert {name: described[name] for name in expected} == expected
-    assert described["started"] <= described["finished"]
-    assert described["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert described["versions"]["numpy"] == np.__version__
+    (start,) = described["starts"]
+    assert start["command"] == COMMAND.as_json()
+    assert start["started"] <= start["finished"]
+    assert start["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert start["versions"]["numpy"] == np.__version__
     digest = hashlib.sha256(Path(inspect.getfile(Square)).read_bytes()).hexdigest()[:10]
-    assert described["code"] == {"method": digest, "task": digest}
-    assert described["machine"]["cpu"]
-    assert described["machine"]["cores"] >= 1
-    assert described["git"] is None or set(described["git"]) == {"commit", "clean"}
+    assert start["code"] == {"method": digest, "task": digest}
+    assert start["machine"]["cpu"]
+    assert start["machine"]["cores"] >= 1
+    assert start["git"] is None or set(start["git"]) == {"commit", "clean"}
 
 
 def test_a_finished_run_is_skipped_and_nothing_is_touched(tmp_path):
     run(EXPERIMENT, tmp_path)
     files = {path: path.read_bytes() for path in EXPERIMENT.folder(tmp_path).iterdir()}
     n = len(Square.evaluated)
-    assert run(EXPERIMENT, tmp_path) == "skipped"
+    assert run(EXPERIMENT, tmp_path) is None
     assert len(Square.evaluated) == n
     assert {path: path.read_bytes() for path in EXPERIMENT.folder(tmp_path).iterdir()} == files
 
@@ -140,11 +143,11 @@ def test_the_suite_takes_less_than_a_millisecond_a_trial(tmp_path):
 
 def test_an_exhausted_method_ends_the_run(tmp_path):
     experiment = change(method=Spec("script", SCRIPT.target, {"length": 5}))
-    assert run(experiment, tmp_path) == "exhausted"
+    assert run(experiment, tmp_path) is Status.EXHAUSTED
     assert len(rows(experiment, tmp_path)) == 5
-    run_json = read_run(experiment.folder(tmp_path))
-    assert (run_json["status"], run_json["exhausted"]) == ("exhausted", "the method had nothing left to propose")
-    assert run(experiment, tmp_path) == "skipped"
+    ended = info(experiment.folder(tmp_path))
+    assert (ended.status, ended.why) == (Status.EXHAUSTED, "the method had nothing left to propose")
+    assert run(experiment, tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -161,7 +164,7 @@ def test_an_exhausted_method_ends_the_run(tmp_path):
 )
 def test_a_failed_trial_is_recorded_and_the_run_goes_on(tmp_path, accident, error, iterations):
     Square.accidents[0] = accident
-    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     first, *rest = rows(EXPERIMENT, tmp_path)
     assert (first.status, first.value, first.truth, first.iterations) == ("failed", None, None, iterations)
     assert first.error.startswith(error)
@@ -181,11 +184,11 @@ def test_an_error_of_the_method_ends_the_run_and_keeps_its_trials_and_its_traceb
     trace = (folder / "error.txt").read_text()
     assert trace.startswith("Traceback")
     assert "in accident" in trace
-    assert read_run(folder)["status"] == "failed"
+    assert info(folder).status is Status.FAILED
     assert len(rows(EXPERIMENT, tmp_path)) == kept
 
     Script.accidents.clear()
-    assert run(EXPERIMENT, tmp_path) == "finished"
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     assert not (folder / "error.txt").exists()
     assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
 
@@ -222,14 +225,14 @@ def test_a_run_is_described_before_it_is_built_and_keeps_the_optimum_that_is_kno
     (folder / "trials.jsonl").write_text("")
 
     def noted(self, *arguments):
-        seen.append(read_run(folder))
+        seen.append(info(folder))
         return build(self, *arguments)
 
     monkeypatch.setattr(Experiment, "build", noted)
     run(EXPERIMENT, tmp_path)
     shutil.rmtree(folder)
     run(EXPERIMENT, tmp_path)
-    assert [(each["status"], each["optimum"]) for each in seen] == [("running", 0.0), ("running", None)]
+    assert [(each.status, each.optimum) for each in seen] == [(Status.RUNNING, 0.0), (Status.RUNNING, None)]
 
 
 def test_a_run_that_another_process_finishes_while_it_is_waited_for_is_not_described_anew(tmp_path, monkeypatch):
@@ -238,10 +241,10 @@ def test_a_run_that_another_process_finishes_while_it_is_waited_for_is_not_descr
         run(EXPERIMENT, tmp_path)
         return TrialLog(folder)
 
-    monkeypatch.setattr(module, "TrialLog", first_the_other)
+    monkeypatch.setattr(run_folder, "TrialLog", first_the_other)
     seen = []
-    assert run_experiment(EXPERIMENT, tmp_path, command="second", on_trial=seen.append) == "skipped"
-    assert read_run(EXPERIMENT.folder(tmp_path))["earlier"] == []
+    assert run_experiment(EXPERIMENT, tmp_path, command=Command("second"), on_trial=seen.append) is None
+    assert [start.command for start in info(EXPERIMENT.folder(tmp_path)).starts] == [COMMAND]
     assert len(seen) == len(rows(EXPERIMENT, tmp_path)) > 0
 
 

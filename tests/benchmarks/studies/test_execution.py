@@ -19,7 +19,7 @@ def experiment(seed, heavy=3):
 def out(tmp_path):
     """Records of seeds 0 and 1 of a budget of 3, and of seed 0 of another budget."""
     for each in (experiment(0), experiment(1), experiment(0, heavy=2)):
-        run_experiment(each, tmp_path, command="test")
+        run_experiment(each, tmp_path)
     return tmp_path
 
 
