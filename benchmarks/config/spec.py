@@ -133,7 +133,8 @@ def as_type_of(parameter: inspect.Parameter, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     if parameter.annotation is not inspect.Parameter.empty:
-        words = re.findall(r"\w+", str(getattr(parameter.annotation, "__name__", parameter.annotation)))
+        annotation = parameter.annotation
+        words = re.findall(r"\w+", annotation.__name__ if isinstance(annotation, type) else str(annotation))
     else:
         words = [type(parameter.default).__name__]
     if "float" in words:
