@@ -157,7 +157,7 @@ class CNN(NetworkTask):
         for name, value in (sizes | {"pool_size": pool_size, "batch_size": batch_size}).items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-        self.kernel_sizes, self.pool_size = tuple(kernel_sizes), pool_size
+        self.kernel_sizes, self.pool_size = (kernel_sizes[0], kernel_sizes[1]), pool_size
         self.batch_size = batch_size
 
     def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:

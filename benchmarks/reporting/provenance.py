@@ -57,7 +57,7 @@ def commit_of(start: dict[str, Any]) -> str:
     return f"{git['commit']}" + ("" if git["clean"] else ", with changes that were not committed")
 
 
-def machine_of(start: dict[str, Any]) -> tuple[str, str, str]:
+def machine_of(start: dict[str, Any]) -> tuple[str, ...]:
     """Platform, processor and cores of a start."""
     machine = start.get("machine") or {}
     return tuple(str(machine.get(name, "–")) for name in ("platform", "cpu", "cores"))
