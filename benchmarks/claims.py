@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.analysis.claims import CLAIMS, figure_text, judge, markdown, read
 from benchmarks.common.errors import UsageError
+from benchmarks.common.files import write_whole
 from benchmarks.config import options
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-from benchmarks.analysis.claims import CLAIMS, _figure, judge, markdown, read
 
 HELP = """\
 usage: python -m benchmarks.claims [out=FOLDER] [claims=FILE] [match=TEXT]
@@ -51,9 +51,8 @@ def main(arguments: list[str]) -> int:
         return 2
     _print(table)
     if "match" not in given and folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        table.to_csv(folder / "claims.csv", index=False)
-        (folder / "claims.md").write_text(markdown(table), encoding="utf-8")
+        write_whole(folder / "claims.csv", table.to_csv(index=False))
+        write_whole(folder / "claims.md", markdown(table))
         print(f"\nwritten: {folder / 'claims.md'}, {folder / 'claims.csv'}")
     return 0
 
@@ -76,7 +75,7 @@ def _print(table: DataFrame) -> None:
     from benchmarks.console.summary import print_table
 
     rows = [
-        [row["claim"], row["verdict"], row["reason"] or _figure(row), str(row["n"]), row["code"]]
+        [row["claim"], row["verdict"], row["reason"] or figure_text(row), str(row["n"]), row["code"]]
         for row in table.to_dict("records")
     ]
     print_table(["claim", "verdict", "ours [95% interval]", "n", "computed by"], rows, "The paper's claims")

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.errors import UsageError
+from benchmarks.common.files import write_whole
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder
 from benchmarks.records.trials import CorruptRecord
 
 if TYPE_CHECKING:
-    from benchmarks.reporting.page import Page
+    from benchmarks.reporting.page import Block, Page
     from benchmarks.reporting.settings import Setting
 
 HELP = """\
@@ -48,12 +49,7 @@ def main(arguments: list[str]) -> int:
             raise UsageError(f"no folder {out}: give the one that was given as out= to the run")
         for path in write(out):
             print(path)
-    except (
-        UsageError,
-        CorruptRecord,
-        ValueError,
-        OSError,
-    ) as error:  # a ValueError is of the analysis: it names the row
+    except (UsageError, CorruptRecord, ValueError, OSError) as error:  # a ValueError of the analysis names the row
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
@@ -65,7 +61,7 @@ def write(out: Path) -> tuple[Path, Path]:
     Raises
     ------
     UsageError, CorruptRecord, ValueError, OSError
-        As `recorded.read`; a ValueError also as `incumbents.incumbents`, for records that contradict
+        As `reporting.settings.read`; a ValueError also as `incumbents.incumbents`, for records that contradict
         themselves; an OSError also if a file cannot be written.
     """
     from benchmarks.reporting import html as page_html
@@ -74,14 +70,9 @@ def write(out: Path) -> tuple[Path, Path]:
 
     settings = read(out)
     page = draw_up(settings, out)
-    folder = out / FOLDER
-    folder.mkdir(exist_ok=True)
-    (folder / CHECKSUMS).write_text(checksums(settings, out), encoding="utf-8")
-    texts = {"report.html": page_html.render(page), "report.md": page_markdown.render(page, FOLDER)}
-    for name, text in texts.items():
-        temporary = folder / f"{name}.tmp"  # whoever reads sees the old or the new one
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(out / name)
+    write_whole(out / FOLDER / CHECKSUMS, checksums(settings, out))
+    write_whole(out / "report.html", page_html.render(page))
+    write_whole(out / "report.md", page_markdown.render(page, FOLDER))
     return out / "report.html", out / "report.md"
 
 
@@ -97,7 +88,7 @@ def draw_up(settings: Sequence[Setting], out: Path) -> Page:
     done = sum(len(setting.done) for setting in settings)
     cells = sum(len(setting.grid.methods) * len(setting.grid.seeds) for setting in settings)
     trials = sum(len(setting.results) for setting in settings)
-    opening = (
+    opening: tuple[Block, ...] = (
         Paragraph(
             f"Drawn from {trials:,} trials in the {done:,} of {cells:,} runs that are done, in {len(settings)} "
             f"setting{'' if len(settings) == 1 else 's'}. This command makes the page again:"

@@ -54,7 +54,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "square_root_beta": (True,),
 }
 # The bounds of the model, which are changed together. Where a task has none, those of validation errors are set.
-BOUNDS = {
+BOUNDS: dict[str, dict[str, list[Any]]] = {
     "truncated": {"delta_bounds": [-1.0, 0.0], "rho_bounds": [0.0, 1.0]},
     "untruncated": {"delta_bounds": ["-inf", "inf"], "rho_bounds": ["-inf", "inf"]},
 }
@@ -171,7 +171,7 @@ def common_end(trials: DataFrame, cost: str) -> Series:
     Parameters, errors: as in `regrets`.
     """
     states = _states(trials, cost)
-    ends = states.groupby(["task", "seed", "label"])[cost].max().unstack("label")
+    ends: Any = states.groupby(["task", "seed", "label"])[cost].max().unstack("label")
     if DEFAULT not in ends:
         return ends.iloc[:0].stack()
     pairs = ends.drop(columns=DEFAULT).apply(lambda mine: np.minimum(mine, ends[DEFAULT]))  # nan without a partner
@@ -234,7 +234,7 @@ def effects(
     import pandas as pd
 
     states = _states(trials, cost)
-    known = trials.groupby("task")["truth"].agg(lambda truth: truth.notna().any())
+    known = trials["truth"].notna().groupby(trials["task"]).any()
     rows = []
     for task, of_task in states.groupby("task"):
         runs = of_task.groupby("label")["seed"].nunique()
@@ -284,8 +284,8 @@ def _states(trials: DataFrame, cost: str) -> DataFrame:
     names = dict(zip(trials["hash"], labels(trials), strict=True))
     states = incumbents(trials)
     states = states.assign(label=states["hash"].map(names))
-    for (task, name), hashes in states.groupby(["task", "label"])["hash"].unique().items():
-        if len(hashes) > 1:
+    for (task, name), rows in states.groupby(["task", "label"])["hash"]:
+        if len(hashes := rows.unique()) > 1:
             raise ValueError(
                 f"task {task!r} has runs of several configurations with the label {name!r}: hashes "
                 f"{', '.join(sorted(hashes))}; they differ in budget, threads or data, select the rows of one"

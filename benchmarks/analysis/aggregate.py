@@ -93,8 +93,8 @@ def aggregate(
                 sample = distinct[np.ix_(rows, present)]
                 points = [function(sample, axis=1) for function in STATISTICS.values()]
                 quartiles = np.quantile(sample, [0.25, 0.75], axis=1)
-                ends = interval(sample, statistic, confidence=confidence, resamples=resamples, seed=seed)
-                numbers[rows] = np.column_stack([*points, *quartiles, *ends])
+                bounds = interval(sample, statistic, confidence=confidence, resamples=resamples, seed=seed)
+                numbers[rows] = np.column_stack([*points, *quartiles, *bounds])
         parts.append(
             pd.DataFrame(
                 {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heav
     if trials.empty or variant not in set(labels := ablation.labels(trials)):
         raise Undecided(f"no runs of {variant} on {task}")
     trials = trials[labels.isin([variant, ablation.DEFAULT])]
-    row = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
+    row: Any = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
     if row["equal"] == row["n"]:
         raise Undecided(f"all {row['n']} pairs of runs end alike" if row["n"] else f"no run of {variant} has a pair")
     return Figure(row["value"], row["low"], row["high"], int(row["n"]))
@@ -152,7 +152,7 @@ def ordered_curves(table: Table) -> Figure:
     for _, curve in _sample(table).rows.groupby("configuration"):
         errors = curve["validation_error"].to_numpy()
         if not np.isnan(errors).any():
-            ordered.append(errors[heavy.stop(errors) - 1] <= errors[light.stop(errors) - 1])
+            ordered.append(errors[: heavy.stop(errors.tolist())][-1] <= errors[: light.stop(errors.tolist())][-1])
     return _share(np.array(ordered))
 
 
@@ -208,12 +208,11 @@ def _differences(
     if min(map(len, values.values())) < 2:
         raise Undecided("one seed of a method gives no interval")
     for a, b in pairs:
-        samples = [values[a], values[b]]
-        one, corrected = (
-            tuple(map(float, bootstrap(samples, difference, confidence=confidence, resamples=resamples)))
-            for confidence, resamples in ((CONFIDENCE, 2000), (1 - (1 - CONFIDENCE) / len(pairs), 10000))
-        )
-        yield float(difference(*samples)), one, corrected
+        ends = []
+        for confidence, resamples in ((CONFIDENCE, 2000), (1 - (1 - CONFIDENCE) / len(pairs), 10000)):
+            low, high = bootstrap([values[a], values[b]], difference, confidence=confidence, resamples=resamples)
+            ends.append((float(low), float(high)))
+        yield float(difference(values[a], values[b])), ends[0], ends[1]
 
 
 def _sample(table: Table) -> Table:

@@ -102,7 +102,7 @@ def read(path: Path = CLAIMS) -> list[Claim]:
         raise UsageError(f"claims={path}: {' '.join(str(error).split())}") from error
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"claims={path}: give a list of claims, as benchmarks/analysis/claims.yaml does")
-    claims = []
+    claims: list[Claim] = []
     for number, entry in enumerate(entries, start=1):
         try:
             claims.extend(_claim(each, claim_checks) for each in _each(entry))
@@ -140,11 +140,11 @@ def _claim(entry: dict[str, Any], checks: Any) -> Claim:
     if first != SOURCES[kind]:
         raise ValueError(f"cannot be of {kind}: {entry['check']} takes a {first}")
     inspect.signature(check).bind(None, **entry["parameters"])
-    bounds = [float(entry.get(key, default)) for key, default in (("above", -math.inf), ("below", math.inf))]
-    words = [entry[key] for key in ("claim", "source", "meaning")]
+    above, below = float(entry.get("above", -math.inf)), float(entry.get("below", math.inf))
+    text, source, meaning = (entry[key] for key in ("claim", "source", "meaning"))
     if entry.get("images", "all") != "all":
         raise ValueError(f"images must be all, or be left out, got {entry['images']!r}")
-    return Claim(*words, check, (kind, name), entry["parameters"], *bounds, "images" in entry)
+    return Claim(text, source, meaning, check, (kind, name), entry["parameters"], above, below, "images" in entry)
 
 
 def _is_check(value: Any, checks: Any) -> bool:
@@ -177,7 +177,7 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
     subject = functools.cache(functools.partial(_subject, records))
     rows = []
     for claim in claims:
-        row = {"claim": claim.text, "source": claim.source, "verdict": OPEN}
+        row: dict[str, Any] = {"claim": claim.text, "source": claim.source, "verdict": OPEN}
         row |= {"figure": math.nan, "low": math.nan, "high": math.nan, "n": 0, "data": "", "meaning": claim.meaning}
         reason = ""
         try:
@@ -243,7 +243,7 @@ def markdown(table: DataFrame) -> str:
     lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
     for row in table.to_dict("records"):
         link = f"[{Path(row['code'].partition('#')[0]).name}](../../{row['code']})"
-        ours = row["reason"] or _figure(row)
+        ours = row["reason"] or figure_text(row)
         cells = [
             row["claim"],
             row["source"],
@@ -272,5 +272,6 @@ def markdown(table: DataFrame) -> str:
     return "\n".join(["# The paper's claims", "", numbers, "", note, "", *lines, ""])
 
 
-def _figure(row: Mapping[str, Any]) -> str:
+def figure_text(row: Mapping[Any, Any]) -> str:
+    """The figure of a row of `judge` with its interval."""
     return f"{row['figure']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"

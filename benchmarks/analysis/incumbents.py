@@ -84,11 +84,12 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     regret = _regret(frame, np.where(np.isnan(truth), value, truth), optimum, result)
 
     chosen = np.full(len(frame), -1)
-    for rows in runs.indices.values():
+    rows_of_runs = [np.asarray(rows) for rows in runs.indices.values()]
+    for rows in rows_of_runs:
         best = _incumbent(np.where(result[rows], value[rows], np.inf))
         chosen[rows] = np.where(best < 0, -1, rows[best])
     if by == "recommended":
-        chosen = _recommended(frame, runs.indices.values(), result, chosen)
+        chosen = _recommended(frame, rows_of_runs, result, chosen)
     known = chosen >= 0
 
     iterations = runs["iterations"].cumsum()
@@ -117,8 +118,8 @@ def labels(frame: DataFrame) -> Series:
     import pandas as pd
 
     shown = {}
-    for (task, method), hashes in frame.groupby(["task", "method"])["hash"].unique().items():
-        length = 4
+    for (task, method), rows in frame.groupby(["task", "method"])["hash"]:
+        hashes, length = rows.unique(), 4
         while len({text[:length] for text in hashes}) < len(hashes):
             length += 1
         for text in hashes:

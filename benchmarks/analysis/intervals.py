@@ -154,7 +154,7 @@ def bootstrap(
         batch=200,
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return ends.low, ends.high
+    return np.asarray(ends.low), np.asarray(ends.high)
 
 
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:

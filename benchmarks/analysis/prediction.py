@@ -93,7 +93,8 @@ def fits(
     points, values = points_of(trials, space), trials["value"].to_numpy(float)
     heavy, good = trials["heavy"].to_numpy(bool), (trials["status"] == "ok").to_numpy()
     bounds = (delta_bounds, rho_bounds) if model == "tam" else (UNBOUNDED, UNBOUNDED)
-    process, additive = None, None
+    process: GaussianProcess | None = None
+    additive: TruncatedAdditiveModel | None = None
     for end in np.flatnonzero(heavy & good) + 1:
         so_far = good & (np.arange(len(good)) < end)
         highs, lows = so_far & heavy, so_far & ~heavy
@@ -104,7 +105,7 @@ def fits(
         if model == "gp":
             yield int(heavy[:end].sum()), process.predict
             continue
-        start = additive and additive.hyperparameters_
+        start = None if additive is None else additive.hyperparameters_
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)
             additive = TruncatedAdditiveModel(*bounds, space).fit(
@@ -129,16 +130,16 @@ def accuracy_scores(mean: ArrayLike, std: ArrayLike, truth: ArrayLike) -> dict[s
         rmse; coverage (share of the truths inside the band); width (mean width of the band, in the
         units of the response); log_score, in nats. nan without a point.
     """
-    mean, std, truth = (np.asarray(each, dtype=float) for each in (mean, std, truth))
-    if truth.size == 0:
+    true, predicted, spread = (np.asarray(each, dtype=float) for each in (truth, mean, std))
+    if true.size == 0:
         return dict.fromkeys(("rmse", "coverage", "width", "log_score"), math.nan)
-    std = np.maximum(std, LEAST_STD * (np.ptp(truth) or 1.0))
-    error = truth - mean
+    spread = np.maximum(spread, LEAST_STD * (np.ptp(true) or 1.0))
+    error = true - predicted
     return {
         "rmse": float(np.sqrt(np.mean(error**2))),
-        "coverage": float(np.mean(np.abs(error) <= BAND * std)),
-        "width": float(np.mean(2 * BAND * std)),
-        "log_score": float(np.mean(-0.5 * (error / std) ** 2 - np.log(std) - 0.5 * math.log(2 * math.pi))),
+        "coverage": float(np.mean(np.abs(error) <= BAND * spread)),
+        "width": float(np.mean(2 * BAND * spread)),
+        "log_score": float(np.mean(-0.5 * (error / spread) ** 2 - np.log(spread) - 0.5 * math.log(2 * math.pi))),
     }
 
 

@@ -137,7 +137,7 @@ def critical_difference(methods: int, n_blocks: int, alpha: float = 0.05) -> flo
     """Nemenyi's critical difference: by how much two mean ranks must differ for the difference to count.
 
     q sqrt(k (k + 1) / (6 N)) for k methods and N blocks, where q is the upper `alpha` point of the
-    studentised range of k and infinite degrees of freedom, divided by sqrt(2) (Demšar 2006, eq. 4).
+    studentized range of k and infinite degrees of freedom, divided by sqrt(2) (Demšar 2006, eq. 4).
     """
     from scipy import stats
 
@@ -219,7 +219,10 @@ def improvement(scores: DataFrame, *, confidence: float = 0.95) -> DataFrame:
         shared = [(samples[a, task], samples[b, task]) for task in tasks if {(a, task), (b, task)} <= samples.keys()]
         each, low, high = [_better(*pair) for pair in shared], np.nan, np.nan
         if shared and min(len(runs) for pair in shared for runs in pair) > 1:
-            ends = [newcombe(better, *map(len, pair), confidence) for better, pair in zip(each, shared, strict=True)]
+            ends = [
+                newcombe(better, len(ours), len(theirs), confidence)
+                for better, (ours, theirs) in zip(each, shared, strict=True)
+            ]
             low, high = mean_of_intervals(each, ends)
         rows.append(
             {

@@ -191,8 +191,9 @@ def across_tasks(
         strata = [one["score"].to_numpy() for _, one in runs.groupby("task")]
         everything = np.concatenate(strata)
         finite = np.isfinite(everything).all()
-        options = {"confidence": confidence, "resamples": resamples, "seed": seed}
-        low, high = stratified_interval(strata, statistic, **options) if finite else (np.nan, np.nan)
+        low, high = np.nan, np.nan
+        if finite:
+            low, high = stratified_interval(strata, statistic, confidence=confidence, resamples=resamples, seed=seed)
         rows.append(
             {
                 "label": label,

@@ -28,7 +28,7 @@ cover 1 in 95.0% to 99.5% of 400 simulated comparisons; with the target held as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -275,19 +275,21 @@ def speed_ups(
             other = _steps(here, over, against, measure)
             ends = np.array([given[task]] * len(other)) if given else _reached(other, share)
             goals, reached = np.unique(ends, return_inverse=True)
-            options = {"confidence": confidence, "resamples": resamples, "seed": seed}
-            result = speed_up(_costs(mine, goals), _costs(other, goals), reached, **options)
+            spent = _costs(mine, goals), _costs(other, goals)
+            result = speed_up(*spent, reached, confidence=confidence, resamples=resamples, seed=seed)
             row = {"task": task, "of": of, "over": over, "against": against, "target": float(_median(ends))}
             rows.append(row | {"share": np.nan if given else share} | result)
     return pd.DataFrame(rows)
 
 
-def _targets(states: DataFrame, target: float | Mapping[str, float]) -> dict[str, float]:
+def _targets(states: DataFrame, target: float | Mapping[str, float]) -> dict[Any, float]:
     """The target of every task; ValueError if one has none."""
-    targets = {task: target.get(task) if isinstance(target, Mapping) else target for task in states["task"].unique()}
-    for task, value in targets.items():
+    targets = {}
+    for task in states["task"].unique():
+        value = target.get(task) if isinstance(target, Mapping) else target
         if value is None or np.isnan(value):
             raise ValueError(f"target must be a number for every task, got {value} for {task!r}")
+        targets[task] = value
     return targets
 
 

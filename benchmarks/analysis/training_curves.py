@@ -51,11 +51,9 @@ def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:
         values = []
         for level in (light, heavy):
             if table.head.every_iteration:
-                stop = level.stop(errors)
-                values.append((level.measure(errors), stop))
+                values.append((level.measure(errors.tolist()), level.stop(errors.tolist())))
             else:  # each is what a run of so many iterations measures
-                stop = level.iterations
-                values.append((errors[iterations <= stop][-1], stop))
+                values.append((errors[iterations <= level.iterations][-1], level.iterations))
         rows[configuration] = [values[0][0], values[1][0], values[0][1], values[1][1]]
     return pandas.DataFrame.from_dict(rows, "index", columns=["light", "heavy", "light_stop", "heavy_stop"])
 
@@ -84,7 +82,7 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
         errors = curve["validation_error"].to_numpy()
         if np.isnan(errors).any():
             continue
-        stop = heavy.stop(errors)
+        stop = heavy.stop(errors.tolist())
         so_far = np.minimum.accumulate([GUESSING, *errors[:stop]])
         if so_far[-1] == GUESSING:
             continue

@@ -20,7 +20,7 @@ def or_infinity(value: float, digits: int = 3) -> str:
     return "∞" if value == math.inf else number(value, digits)
 
 
-def with_interval(row: Mapping[str, float], name: str) -> str:
+def with_interval(row: Mapping[str, float] | Series, name: str) -> str:
     """A number in a row of a table with its interval, low to high, where there is one."""
     ends = "" if math.isnan(row["low"]) else f" [{or_infinity(row['low'])}, {or_infinity(row['high'])}]"
     return or_infinity(row[name]) + ends

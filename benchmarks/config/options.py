@@ -24,13 +24,13 @@ CHOICES = {
 
 def command(
     help_text: Callable[[], str],
-) -> Callable[[Callable[[list[str]], int]], Callable[[Sequence[str] | None], int]]:
+) -> Callable[[Callable[[list[str]], int]], Callable[..., int]]:
     """Make a function of arguments, which returns the exit status, the main function of a command.
 
     That takes the arguments of the process where none are given, and answers -h and --help.
     """
 
-    def decorate(function: Callable[[list[str]], int]) -> Callable[[Sequence[str] | None], int]:
+    def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
         @functools.wraps(function)
         def main(arguments: Sequence[str] | None = None) -> int:
             given = list(sys.argv[1:] if arguments is None else arguments)

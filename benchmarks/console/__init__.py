@@ -1,0 +1,1 @@
+"""What a terminal shows: progress while experiments run (`display`), tables and failures at the end (`summary`)."""

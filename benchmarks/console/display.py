@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
+from benchmarks.common.formats import duration, number
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.progress import Failure, Progress
 
+# rich is imported when used: a plain display starts at once.
 if TYPE_CHECKING:
     from rich.table import Table
-from benchmarks.common.formats import duration, number
 
 REFRESHES = 4  # a second
 SILENCE = 60.0  # seconds without a line, at most, while training goes on in a plain display
@@ -224,8 +225,9 @@ class Live:
                 f"[red]{row.failed}[/red]" if row.failed else "",
             )
         caption = self._board.training()
-        if all(row.left is not None for row in rows):
-            caption.append(f"about {duration(sum(row.left for row in rows))} left in all")
+        left = [row.left for row in rows if row.left is not None]
+        if len(left) == len(rows):
+            caption.append(f"about {duration(sum(left))} left in all")
         table.caption = escape("\n".join(caption))
         return table
 

@@ -85,10 +85,11 @@ def print_table(head: list[str], rows: list[list[str]], title: str, stream: IO[s
     columns = [[name, *cells] for name, *cells in zip(head, *rows, strict=True)]
     narrow = sum(max(map(len, cells)) + 2 for cells in columns) > console.width
     for cells in columns:
-        justify = "right" if drawn.columns else "left"
         # Where the table is too wide, lines break between words, but a number is never cut.
         longest = max(len(word) for cell in cells for word in cell.split())
-        drawn.add_column(escape(cells[0]), justify=justify, width=longest if narrow else None)
+        drawn.add_column(
+            escape(cells[0]), justify="right" if drawn.columns else "left", width=longest if narrow else None
+        )
     for cells in rows:
         drawn.add_row(*map(escape, cells))
     console.print(drawn)
@@ -109,8 +110,8 @@ def print_failures(failures: Sequence[Failure], stream: IO[str] | None = None) -
 
 def print_outputs(folders: Iterable[Path], stream: IO[str] | None = None) -> None:
     """Name the runs whose libraries or methods printed or warned of something, in one line if any."""
-    paths = [RunFolder(folder).output for folder in folders]
-    paths = [str(path) for path in paths if path.is_file() and path.stat().st_size]
+    outputs = [RunFolder(folder).output for folder in folders]
+    paths = [str(path) for path in outputs if path.is_file() and path.stat().st_size]
     if paths:
         runs = "1 run wrote output of its own" if len(paths) == 1 else f"{len(paths)} runs wrote output of their own"
         shown = ", ".join(paths[:SHOWN]) + (", …" if len(paths) > SHOWN else "")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.analysis import ablation
 from benchmarks.figures.curves import FAINT
-from benchmarks.figures.style import RC, png_path, save
+from benchmarks.figures.style import RC, drawing, png_path, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,10 @@ COST_STYLES = {
     "heavy_runs": ("#882255", "o", "full", 0.17),
     "heavy_equivalents": ("#117733", "s", "none", -0.17),
 }
-MOMENTS = {"first proposal": ablation.first_proposal, "end": ablation.common_end}
+MOMENTS: dict[str, Callable[[DataFrame, str], float | Series]] = {
+    "first proposal": ablation.first_proposal,
+    "end": ablation.common_end,
+}
 COST_NAMES = {"heavy_runs": "heavy runs", "heavy_equivalents": "heavy equivalents, light runs counted"}
 # Of an axis, where nothing differs: one of rounding would mislead. Differences are drawn linearly up to there.
 LEAST = {"decades": 0.5, "difference": 0.001}
@@ -31,7 +34,7 @@ MEASURE_NAMES = {
 CAPTION = (
     "mean and 95% interval over seeds, negative is better; =: all seeds are equal; faint: some seeds have no result"
 )
-TIE = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
+TIE: dict[str, Any] = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
@@ -55,7 +58,6 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     ValueError
         If the path does not end in .png; and as `ablation.effects`.
     """
-    import matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -64,7 +66,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     there = {label for each in tables for label in each["label"]}
     labels = [label for label in ablation.variants() if label in there]
     labels += sorted(there - set(labels))
-    with matplotlib.rc_context(RC):
+    with drawing():
         size = 2.2 + 3.0 * len(tables), 1.0 + len(MOMENTS) * (0.8 + 0.26 * len(labels))
         figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(len(MOMENTS), len(tables), squeeze=False, sharey=True)
@@ -93,13 +95,19 @@ def table(trials: DataFrame) -> DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _panel(axes: Axes, effects: DataFrame, labels: Sequence[str]) -> None:
+def _panel(axes: Axes, effects: DataFrame, labels: list[str]) -> None:
     for cost, (color, marker, fill, shift) in COST_STYLES.items():
         mine = effects[effects["cost"] == cost].set_index("label").reindex(labels)
         mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
         there, all_there = mine["n"] > 1, mine["missing"] == 0
         tie = there & (mine["equal"] == mine["n"])
-        look = {"color": color, "marker": marker, "fillstyle": fill, "linestyle": "none", "elinewidth": 1.2}
+        look: dict[str, Any] = {
+            "color": color,
+            "marker": marker,
+            "fillstyle": fill,
+            "linestyle": "none",
+            "elinewidth": 1.2,
+        }
         for complete, more in ((all_there, {"label": COST_NAMES[cost]}), (~all_there, {"alpha": FAINT})):
             shown = there & complete & ~tie
             value, low, high, height = (mine.loc[shown, name] for name in ("value", "low", "high", "height"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchmarks.analysis import ranking
 from benchmarks.analysis.scores import few_tasks
 from benchmarks.common.formats import or_infinity
-from benchmarks.figures.style import NOTE, RC, Style, label_styles, plain_numbers, png_path, save
+from benchmarks.figures.style import NOTE, Style, drawing, label_styles, plain_numbers, png_path, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,6 @@ def critical_difference_figure(
     ValueError
         If the path does not end in .png.
     """
-    import matplotlib
     import scikit_posthocs
     from matplotlib.figure import Figure
 
@@ -55,7 +54,7 @@ def critical_difference_figure(
     difference = ranking.critical_difference(k, n, alpha)
     p_values = scikit_posthocs.posthoc_nemenyi_friedman(comparison.ranks.reset_index(drop=True))
     styles = label_styles(ranks.index)
-    with matplotlib.rc_context({**RC, "axes.grid": False, "axes.spines.top": True}):
+    with drawing({"axes.grid": False, "axes.spines.top": True}):
         figure = Figure(figsize=(6.4, 2.0 + 0.16 * k), layout="constrained")
         axes = figure.add_subplot()
         drawn = scikit_posthocs.critical_difference_diagram(
@@ -106,8 +105,8 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     ValueError
         If the table is empty, has targets of several shares, or the path does not end in .png.
     """
-    import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     path = path and png_path(path)
     if table.empty:
@@ -118,9 +117,9 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     tasks = table["task"].unique()
     columns = min(2, len(tasks))
     rows = -(-len(tasks) // columns)
-    with matplotlib.rc_context(RC):
-        figure = Figure(figsize=(5.2 * columns, (1.3 + 0.27 * len(order)) * rows + 0.2), layout="constrained")
-        figure.get_layout_engine().set(wspace=0.06)  # clear of the numbers beside a panel
+    layout = ConstrainedLayoutEngine(wspace=0.06)  # clear of the numbers beside a panel
+    with drawing():
+        figure = Figure(figsize=(5.2 * columns, (1.3 + 0.27 * len(order)) * rows + 0.2), layout=layout)
         for number, task in enumerate(tasks, start=1):
             axes = figure.add_subplot(rows, columns, number)
             here = table[table["task"] == task]

@@ -21,8 +21,8 @@ from benchmarks.analysis.scores import REGRET_FLOOR
 from benchmarks.figures.style import (
     FILLS,
     NOTE,
-    RC,
     Style,
+    drawing,
     method_styles,
     plain_numbers,
     png_path,
@@ -167,7 +167,6 @@ def _curves_figure(
     frame: DataFrame, axes: Sequence[str], statistic: str, measure: str | None = None, by: str = "value"
 ) -> tuple[Figure, DataFrame]:
     """The figure of `curves_figure`, and the table of the numbers in it."""
-    import matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -179,13 +178,13 @@ def _curves_figure(
     for (task, states), against in itertools.product(curves.groupby("task"), axes):
         shown = measure or ("regret" if known[task] else "value")
         table = analysis.aggregate(states, against, shown, statistic=statistic)
-        table.insert(table.columns.get_loc(against), "against", against)
+        table.insert(list(table.columns).index(against), "against", against)
         tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
 
     styles = method_styles(curves["method"])
     columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
     rows = -(-len(tables) // columns)
-    with matplotlib.rc_context(RC):
+    with drawing():
         entries = max(table["label"].nunique() for table in tables)
         longest = max(table["label"].str.len().max() for table in tables)
         height = 4.0 + 0.09 * entries  # inches; a legend has two columns
@@ -220,7 +219,7 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
     if against == "heavy_runs":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
-        axes.xaxis.get_major_formatter().set_powerlimits((-2, 6))  # else digits of small fractions run together
+        axes.ticklabel_format(axis="x", scilimits=(-2, 6))  # else digits of small fractions run together
     axes.set_ylabel(what)
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.analysis.prediction import BAND
-from benchmarks.figures.style import METHOD_STYLES, RC, Style, png_path, save
+from benchmarks.figures.style import METHOD_STYLES, RC, Style, drawing, png_path, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def accuracy_figure(
     Parameters
     ----------
     table : DataFrame
-        As `benchmarks.profile.profile` returns it.
+        As `benchmarks.studies.model_accuracy.study` returns it.
     runs : {"common", "own"}
         Whose runs the models are fitted to.
     measures : sequence of str
@@ -64,7 +64,6 @@ def accuracy_figure(
     ValueError
         If the table has no such runs, or the path does not end in .png.
     """
-    import matplotlib
     from matplotlib.figure import Figure
 
     path = path and png_path(path)
@@ -76,7 +75,7 @@ def accuracy_figure(
         )
     drawn = over_seeds(chosen, measures)
     tasks = list(dict.fromkeys(chosen["task"]))
-    with matplotlib.rc_context(RC):
+    with drawing():
         figure = Figure(figsize=(2.9 * len(measures), 2.3 * len(tasks) + 0.8), layout="constrained")
         grid = figure.subplots(len(tasks), len(measures), squeeze=False)
         for row, task in zip(grid, tasks, strict=True):
@@ -100,7 +99,7 @@ def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
     Parameters
     ----------
     table : DataFrame
-        As `benchmarks.profile.profile` returns it.
+        As `benchmarks.studies.model_accuracy.study` returns it.
     measures : sequence of str
         Of `MEASURES`. "lost" is the share of seeds with a log score below `LOG_SCORE_FLOOR`.
 
@@ -112,13 +111,14 @@ def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
         probability, over seeds as over points, so it is a mean, as shares are; of the other scores a few
         seeds would decide the mean.
     """
+    import numpy as np
     import pandas as pd
 
     table = table.assign(lost=(table["log_score"] < LOG_SCORE_FLOOR).astype(float))
     parts = []
     for measure in measures:
         groups = table.groupby(["task", "runs", "model", "heavy_runs"], sort=False)[measure]
-        levels = groups.quantile([0.25, 0.75]).unstack().set_axis(["q25", "q75"], axis=1)
+        levels = groups.quantile(np.array([0.25, 0.75])).unstack().set_axis(["q25", "q75"], axis=1)
         statistic = "mean" if measure in MEANS else "median"
         levels = levels.assign(seeds=groups.count(), measure=measure, statistic=statistic, value=groups.agg(statistic))
         parts.append(levels.reset_index())
@@ -140,13 +140,12 @@ def slice_figure(
     path : path, optional
         As in `accuracy_figure`.
     """
-    import matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
     path = path and png_path(path)
     models = list(dict.fromkeys(slices[0]["model"]))
-    with matplotlib.rc_context(RC):
+    with drawing():
         figure = Figure(figsize=(max(4.6, 3.3 * len(slices) + 0.4), 2.1 * len(models) + 0.6), layout="constrained")
         grid = figure.subplots(len(models), len(slices), squeeze=False, sharey=True, sharex="col")
         for column, part in enumerate(slices):
@@ -179,7 +178,6 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
     path : path, optional
         As in `accuracy_figure`.
     """
-    import matplotlib
     from matplotlib.figure import Figure
 
     path = path and png_path(path)
@@ -187,7 +185,7 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
     first, second = surface.columns[1:3]
     models = list(dict.fromkeys(surface["model"]))
     maps = {"mean": "viridis", "error": "RdBu_r", "std": "viridis"}
-    with matplotlib.rc_context(RC | {"axes.grid": False}):
+    with drawing({"axes.grid": False}):
         figure = Figure(figsize=(9.2, 2.5 * len(models) + 0.3), layout="constrained")
         grid = figure.subplots(len(models), len(maps), squeeze=False, sharex=True, sharey=True)
         for column, (name, colors) in enumerate(maps.items()):

@@ -6,19 +6,22 @@ do the same work in print without color.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import math
-import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.common.files import write_whole
+
+# matplotlib is imported when used: tables and commands take names and styles from here without it.
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
     from pandas import DataFrame
 
 
@@ -51,7 +54,7 @@ OTHER_STYLES = [
 ]
 FILLS = ("full", "none", "left", "right", "top", "bottom")  # tell hashes of one method apart
 
-RC = {
+RC: dict[RcKeyType, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # matplotlib carries it, so figures look alike everywhere
     "font.size": 9,
@@ -70,9 +73,16 @@ RC = {
 NOTE = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
 DPI = 150
 FORMATS = ("png", "pdf")
-NO_LAYOUT = {"figure.autolayout": False, "figure.constrained_layout.use": False}
+NO_LAYOUT: dict[RcKeyType, Any] = {"figure.autolayout": False, "figure.constrained_layout.use": False}
 DECADES = 3  # on a logarithmic axis, up to which marks between the powers can be read
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def drawing(changes: Mapping[RcKeyType, Any] | None = None) -> AbstractContextManager[None]:
+    """Matplotlib's settings while a figure is drawn: `RC`, with changes; they are as before at the end of the block."""
+    import matplotlib
+
+    return matplotlib.rc_context({**RC, **(changes or {})})
 
 
 def method_styles(methods: Iterable[str]) -> dict[str, Style]:
@@ -163,24 +173,11 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
     """
     import matplotlib
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     for ending in FORMATS:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
         figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
         with matplotlib.rc_context(NO_LAYOUT):
             figure.set_layout_engine(None)  # laid out once, for all formats; with "none" it would be drawn twice
-        _write(path.with_suffix(f".{ending}"), drawn.getvalue())
-    _write(path.with_suffix(".csv"), table.to_csv(index=False).encode())
-
-
-def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_suffix(f"{path.suffix}.{os.getpid()}.tmp")  # several commands may share a folder
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, f"figure not written: {error.strerror}", str(path)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        write_whole(path.with_suffix(f".{ending}"), drawn.getvalue())
+    write_whole(path.with_suffix(".csv"), table.to_csv(index=False))

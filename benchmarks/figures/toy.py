@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.figures.style import RC, png_path, save
+from benchmarks.figures.style import drawing, png_path, save
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,6 @@ def toy_figure(
     ValueError
         If the shapes do not fit or the path does not end in .png.
     """
-    import matplotlib
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -63,7 +62,7 @@ def toy_figure(
     initial, later = heavy_runs[heavy_runs[:, 2] == 0], heavy_runs[heavy_runs[:, 2] > 0]
     low, high = mean - 1.96 * std, mean + 1.96 * std
 
-    with matplotlib.rc_context(RC):
+    with drawing():
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         axes = figure.add_subplot()
         axes.plot(x, y_light, color="black", linewidth=1, label="$y_l$, true")
@@ -79,8 +78,8 @@ def toy_figure(
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
     if path:
-        runs = {"light run": light_runs, "initial heavy run": initial, "later heavy run": later}
-        save(figure, _toy_table({**curves, "low": low, "high": high}, runs), path)
+        points = {"light run": light_runs, "initial heavy run": initial, "later heavy run": later}
+        save(figure, _toy_table({**curves, "low": low, "high": high}, points), path)
     return figure
 
 
@@ -102,7 +101,7 @@ def _number(axes: Axes, runs: np.ndarray, color: str, below: bool = False) -> No
     for place, iterations in places:
         axes.annotate(
             ", ".join(iterations),
-            place,
+            (place[0], place[1]),
             xytext=(0, -7 if below else 7),
             textcoords="offset points",
             ha="center",

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.analysis import training_curves as curves
-from benchmarks.figures.style import DPI, RC, plain_numbers
+from benchmarks.common.files import replacing
+from benchmarks.figures.style import DPI, drawing, plain_numbers
 from benchmarks.tables.table import Table
+from btao.training import Level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,12 +26,11 @@ def figure_table(table: Table) -> Figure:
 
     The second is left out where only some numbers of iterations are recorded.
     """
-    import matplotlib
     from matplotlib.figure import Figure
 
     light, heavy = curves.levels(table)
     panels = [_errors, _improvement, _levels, _ranks] if table.head.every_iteration else [_errors, _levels, _ranks]
-    with matplotlib.rc_context(RC):
+    with drawing():
         figure = Figure(figsize=(3.4 * len(panels), 3.5), layout="constrained")
         for axes, draw in zip(figure.subplots(1, len(panels)), panels, strict=True):
             draw(axes, table, light, heavy)
@@ -41,12 +42,12 @@ def figure_table(table: Table) -> Figure:
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a PNG."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=DPI)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=DPI)
     return path
 
 
-def _errors(axes: Axes, table: Table, light, heavy) -> None:
+def _errors(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
     so_far = curves.errors_so_far(table)
     axes.plot(so_far.columns, so_far.T.to_numpy(), color=FAINT, linewidth=0.4, alpha=0.35)
     for quantile, dashes in zip(QUANTILES, ("--", "-", "--"), strict=True):
@@ -59,7 +60,7 @@ def _errors(axes: Axes, table: Table, light, heavy) -> None:
     _legend(axes)
 
 
-def _improvement(axes: Axes, table: Table, light, heavy) -> None:
+def _improvement(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
     at = np.linspace(0, 1, 201)
     shares = curves.improvement_shares(table, heavy, at)
     low, middle, high = np.quantile(shares, QUANTILES, axis=0)
@@ -71,7 +72,7 @@ def _improvement(axes: Axes, table: Table, light, heavy) -> None:
     _legend(axes)
 
 
-def _levels(axes: Axes, table: Table, light, heavy) -> None:
+def _levels(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
     values = curves.of_levels(table, light, heavy)
     axes.scatter(values["light"], values["heavy"], s=9, facecolors="none", edgecolors=LINE, linewidths=0.7)
     ends = [values[["light", "heavy"]].to_numpy().min() * 0.9, 1.0]
@@ -82,7 +83,7 @@ def _levels(axes: Axes, table: Table, light, heavy) -> None:
     _legend(axes)
 
 
-def _ranks(axes: Axes, table: Table, light, heavy) -> None:
+def _ranks(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
     correlations = curves.rank_correlations(table)
     axes.plot(correlations.index, correlations, color=LINE, marker="o" if len(correlations) < 10 else None)
     axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")

@@ -157,7 +157,7 @@ class CNN(NetworkTask):
         sizes = {"kernel_sizes[0]": kernel_sizes[0], "kernel_sizes[1]": kernel_sizes[1]}
         for name, value in (sizes | {"pool_size": pool_size, "batch_size": batch_size}).items():
             check_integer(name, value)
-        self.kernel_sizes, self.pool_size = tuple(kernel_sizes), pool_size
+        self.kernel_sizes, self.pool_size = (kernel_sizes[0], kernel_sizes[1]), pool_size
         self.batch_size = batch_size
 
     def start(self, config: dict[str, Any], seed: int) -> NetworkTraining:

@@ -87,9 +87,13 @@ class CurveTask(ABC):
     delta_bounds: tuple[float, float]
     rho_bounds: tuple[float, float]
     optimum: float | None = None
-    data: DataSource | None
     levels: ClassVar[str] = "any"
     resume_training: bool
+
+    @property
+    @abstractmethod
+    def data(self) -> DataSource | None:
+        """See `Objective.data`."""
 
     @abstractmethod
     def prepare(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchmarks.data import datasets, images
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask
 from benchmarks.objectives.networks import DeviceImages
+from benchmarks.objectives.protocol import bounds
 from btao.training import Level
 
 ACTIVATIONS = ("relu", "tanh", "elu", "softplus")
@@ -70,9 +71,9 @@ class NetworkTask(CurveTask):
         self.light, self.heavy = light, heavy
         self.activation = activation
         self.resume_training = resume_training
-        self.delta_bounds = tuple(delta_bounds)
-        self.rho_bounds = tuple(rho_bounds)
-        self._where = {"data": data, "data_dir": data_dir}
+        self.delta_bounds = bounds(delta_bounds)
+        self.rho_bounds = bounds(rho_bounds)
+        self._where: dict[str, Any] = {"data": data, "data_dir": data_dir}
 
     @functools.cached_property
     def _split(self) -> images.Split:

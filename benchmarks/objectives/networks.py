@@ -37,6 +37,8 @@ class Architecture(Protocol):
 
     jit: bool
 
+    def __hash__(self) -> int: ...
+
     def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
         """The weights that training starts from, and those that it never changes."""
         ...
@@ -255,13 +257,13 @@ def _wrong(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
 
 def _dropout(rate: tf.Tensor, stream: tf.Tensor, step: tf.Tensor) -> Callable[[tf.Tensor], tf.Tensor]:
     """Dropout for one step; each layer that asks has its own random numbers."""
-    tf = tensorflow()
+    library = tensorflow()
     layers = itertools.count()
 
     def drop(values: tf.Tensor) -> tf.Tensor:
-        key = tf.random.fold_in(tf.random.fold_in(stream, step), next(layers))
-        kept = tf.random.stateless_uniform(values.shape, key) >= rate
-        return tf.where(kept, values / (1 - rate), 0.0)
+        key = library.random.fold_in(library.random.fold_in(stream, step), next(layers))
+        kept = library.random.stateless_uniform(values.shape, key) >= rate
+        return library.where(kept, values / (1 - rate), 0.0)
 
     return drop
 

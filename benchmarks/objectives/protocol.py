@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from benchmarks.data.source import DataSource
 from btao import Space
@@ -65,7 +66,7 @@ class Objective(Protocol):
     `heavy.iterations` and `light.iterations` are the costs of the two levels in iterations.
     `levels` is "any" if a run of any number of iterations up to the heavy one makes sense, "two"
     if these two only. `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD
-    item 18). `data` is None if there is no data set. Training that can be continued: see `CurveTask`.
+    item 18). Training that can be continued: see `CurveTask`.
     """
 
     space: Space
@@ -74,7 +75,11 @@ class Objective(Protocol):
     levels: str
     delta_bounds: tuple[float, float]
     rho_bounds: tuple[float, float]
-    data: DataSource | None
+
+    @property
+    def data(self) -> DataSource | None:
+        """The data set, if there is one."""
+        ...
 
     @property
     def optimum(self) -> float | None:
@@ -92,6 +97,11 @@ class Objective(Protocol):
     def truth(self, config: dict[str, Any]) -> float | None:
         """The noiseless heavy response at `config`, where it is known."""
         ...
+
+
+def bounds(pair: Sequence[float]) -> tuple[float, float]:
+    """A lower and an upper bound as a tuple: a configuration file gives a list."""
+    return cast(tuple[float, float], tuple(pair))
 
 
 def configuration_seed(seed: int, config: dict[str, Any]) -> int:

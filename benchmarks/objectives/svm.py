@@ -12,7 +12,7 @@ from benchmarks.data import datasets
 from benchmarks.data.images import Array, Split, split
 from benchmarks.data.source import DataSource
 from benchmarks.objectives import one_against_one
-from benchmarks.objectives.protocol import Evaluation
+from benchmarks.objectives.protocol import Evaluation, bounds
 from btao import Real, Space
 from btao.training import Level
 
@@ -67,9 +67,9 @@ class SVM:
                 f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
             )
         self.n_train, self.n_validation = n_train, n_validation
-        self.delta_bounds = tuple(delta_bounds)
-        self.rho_bounds = tuple(rho_bounds)
-        self._where = {"data": data, "data_dir": data_dir}
+        self.delta_bounds = bounds(delta_bounds)
+        self.rho_bounds = bounds(rho_bounds)
+        self._where: dict[str, Any] = {"data": data, "data_dir": data_dir}
         self._light_results: dict[tuple[float, float], tuple[float, int]] = {}
 
     @functools.cached_property

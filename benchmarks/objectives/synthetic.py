@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.objectives.protocol import Evaluation, configuration_seed
+from benchmarks.objectives.protocol import Evaluation, bounds, configuration_seed
 from btao import Space
 from btao.training import Level
 
 Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+if TYPE_CHECKING:
+    LevelFunction = staticmethod[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Synthetic:
@@ -40,8 +42,8 @@ class Synthetic:
     """
 
     space: ClassVar[Space]
-    light_function: ClassVar[Function]
-    heavy_function: ClassVar[Function]
+    light_function: ClassVar[LevelFunction]
+    heavy_function: ClassVar[LevelFunction]
     sign: ClassVar[int] = 1
     optimum: ClassVar[float]
     levels: ClassVar[str] = "two"
@@ -66,9 +68,9 @@ class Synthetic:
             )
         self.noise = noise
         if delta_bounds is not None:
-            self.delta_bounds = tuple(delta_bounds)
+            self.delta_bounds = bounds(delta_bounds)
         if rho_bounds is not None:
-            self.rho_bounds = tuple(rho_bounds)
+            self.rho_bounds = bounds(rho_bounds)
 
     def prepare(self) -> None:
         """Nothing to load."""

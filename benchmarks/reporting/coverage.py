@@ -89,9 +89,9 @@ def failures(settings: Sequence[Setting]) -> Section:
         head = ("setting", "method", "seed", "reason")
         blocks.append(Table(f"Runs that failed; the traceback is in {ERROR} of the run", head, tuple(runs), "llrl"))
     if trials:
-        head = ("setting", "method", "level", "reason", "trials", "seeds")
+        names = ("setting", "method", "level", "reason", "trials", "seeds")
         caption = "Trials that failed, of all runs; each cost what it cost and is never best"
-        blocks.append(Table(caption, head, tuple(trials), "llllrl"))
+        blocks.append(Table(caption, names, tuple(trials), "llllrl"))
     if lines:
         blocks += [Paragraph("Runs that are done without any heavy result:"), Items(tuple(lines))]
     return Section("What failed", "failures", tuple(blocks) or (Paragraph("No run and no trial failed."),))
@@ -120,7 +120,7 @@ def seed_list(seeds: Iterable[int]) -> str:
 
 
 def last_error(folder: Path) -> str:
-    """The error at the end of a run's traceback, in one line of at most `reason.LENGTH` characters."""
+    """The error at the end of a run's traceback, in one line of at most `LENGTH` characters."""
     try:
         lines = RunFolder(folder).error.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -134,8 +134,8 @@ def _data_sets(settings: Sequence[Setting]) -> list[Block]:
     users: dict[tuple[str, ...], list[str]] = {}
     for setting in settings:
         if data := setting.shared["data"]:
-            row = (data["name"], f"{data['n_train']:,}", f"{data['n_validation']:,}", data["sha256"])
-            users.setdefault(row, []).append(setting.name)
+            key = (data["name"], f"{data['n_train']:,}", f"{data['n_validation']:,}", data["sha256"])
+            users.setdefault(key, []).append(setting.name)
     if not users:
         return [Paragraph("No setting uses a data set.")]
     rows = tuple((*row, "; ".join(names)) for row, names in users.items())
@@ -164,13 +164,13 @@ def _by_state(setting: Setting, method: str) -> dict[str, list[int]]:
 def _failed_trials(setting: Setting) -> list[tuple[str, ...]]:
     """A row for each method, level and reason, with how often and in which seeds."""
     failed = setting.trials[setting.trials["status"] != "ok"]
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for (method, hash, heavy, error), trials in failed.fillna({"error": "–"}).groupby(
         ["method", "hash", "heavy", "error"]
     ):
         level = "heavy" if heavy else "light"
         label = setting.labels[f"{method}-{hash}"]
-        rows.append((setting.name, label, level, error, str(len(trials)), seed_list(trials["seed"].unique())))
+        rows.append((setting.name, label, level, str(error), str(len(trials)), seed_list(trials["seed"].unique())))
     return rows
 
 

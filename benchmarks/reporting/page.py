@@ -1,4 +1,4 @@
-"""A page as data: sections of paragraphs, tables, figures and commands, for `page_html` and `page_markdown`.
+"""A page as data: sections of paragraphs, tables, figures and commands, for `html` and `markdown` to render.
 
 All text is plain: what looks like HTML or Markdown in a name or in an error is shown as it is.
 """

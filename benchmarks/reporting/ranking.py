@@ -87,14 +87,16 @@ def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> It
     try:
         if table["task"].nunique() > 1:
             by_task, notices = _with_notices(ranks.blocks, table, "task", task_of=task_of)
-            yield from (*notices, *_ranks(by_task), _critical_difference(by_task, folder))
+            of_tasks: list[Block] = [*notices, *_ranks(by_task), _critical_difference(by_task, folder)]
+            yield from of_tasks
             comparable = normalized(states)
             yield from _normalized(comparable, task_of)
         by_seed, notices = _with_notices(ranks.blocks, comparable, "seed", task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
     else:
-        yield from (*notices, *_pairs(by_seed, ranks.improvement(table)))
+        pairs: list[Block] = [*notices, *_pairs(by_seed, ranks.improvement(table))]
+        yield from pairs
 
 
 def _with_notices(function: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[Any, list[Notice]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.common.formats import interval_name, mean_text, number
 from benchmarks.reporting.page import Block, Figure, Paragraph, Section, Table
@@ -58,7 +58,7 @@ def _reached(setting: Setting, summary: DataFrame, measure: str) -> Table:
         n = summary["n"].get(method, 0)
         cells = ["–"] * (len(shown) + 2)
         if method in summary.index:
-            row = summary.loc[method]
+            row: Any = summary.loc[method]
             cells = [mean_text(row, name) for name in shown]
             cells += [number(row[f"{measure}_{statistic}"]) for statistic in ("median", "iqm")]
         rows.append((label, f"{n} of {len(setting.grid.seeds)}", *cells))
@@ -71,7 +71,7 @@ def _costs(setting: Setting, summary: DataFrame) -> Table:
     for method, label in setting.labels.items():
         cells = ["–"] * (len(head) - 1)
         if method in summary.index:
-            row = summary.loc[method]
+            row: Any = summary.loc[method]
             cells = [str(row[name]) for name in ("heavy_runs", "light_runs", "failed_runs")]
             cells += [number(row[name], 4) for name in ("train_seconds", "method_seconds")]
         rows.append((label, *cells))
@@ -81,10 +81,11 @@ def _costs(setting: Setting, summary: DataFrame) -> Table:
 def _figures(setting: Setting, summary: DataFrame, measure: str, folder: Path) -> list[Figure]:
     from benchmarks.figures.curves import AXIS_LABELS, curves_figure
 
+    rows = summary.to_dict("index")
     ends = ", ".join(
-        f"{label} {number(summary.loc[method, f'{measure}_mean'], 3)} (n = {summary.loc[method, 'n']})"
+        f"{label} {number(rows[method][f'{measure}_mean'], 3)} (n = {rows[method]['n']})"
         for method, label in setting.labels.items()
-        if method in summary.index
+        if method in rows
     )
     what = MEASURES[measure].partition(",")[0]
     drawn = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.common.formats import number, or_infinity, with_interval
 from benchmarks.reporting.page import Block, Figure, Paragraph, Table
@@ -50,10 +50,9 @@ def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> T
     from benchmarks.analysis.scores import common_cost, scores
 
     common = common_cost(states, AXIS)
-    reached = scores(states, against=AXIS, at=common).groupby("label")["score"].agg(["count", "median"])
-    rows = tuple(
-        (label, str(reached.loc[label, "count"]), or_infinity(reached.loc[label, "median"], 6)) for label in labels
-    )
+    reached = scores(states, against=AXIS, at=common).groupby("label")["score"]
+    seeds, medians = reached.count(), reached.median()
+    rows = tuple((label, str(seeds[label]), or_infinity(medians[label], 6)) for label in labels)
     caption = f"At equal cost, {number(common, 4)} {UNIT}, the most that all runs have spent: {setting.name}"
     return Table(caption, ("method", "seeds", f"median {_measure(states)}"), rows, "lrr")
 
@@ -67,7 +66,7 @@ def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str
         target = target_of(states, first, share, AXIS)
         table = reach(costs(states, target), AXIS).set_index("label")
         for label in labels:
-            row = table.loc[label]
+            row: Any = table.loc[label]
             share_ends = f"[{number(row['share_low'], 2)}, {number(row['share_high'], 2)}]"
             rows.append(
                 (
@@ -94,7 +93,7 @@ def _speed_ups(
     from benchmarks.figures.comparison import AXIS_NAMES, speed_up_figure
 
     tables = {share: speed_ups(states, first, AXIS, share=share) for share in SHARES}
-    by_label = {share: table.set_index("over") for share, table in tables.items()}
+    by_label: dict[float, Any] = {share: table.set_index("over") for share, table in tables.items()}
     others = [label for label in labels if label != first]
     rows = []
     for over in others:
@@ -132,7 +131,7 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], fol
         return
     path = folder / f"{setting.anchor}-recommended.png"
     curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", path=path)
-    apart = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
+    apart: Any = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
     ends = [scores(each).query("score < inf").groupby("label")["score"] for each in (states, named)]
     statistics = [end.agg(name) for name in ("mean", "median") for end in ends]
     rows = []
@@ -145,8 +144,8 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], fol
     caption = f"What methods recommend at the end, beside their incumbents: {setting.name}"
     yield Table(caption, tuple(head), tuple(rows), "l" + "r" * (len(head) - 1))
     words = f"mean {_measure(states)} of what each method would recommend"
-    ends = ", ".join(f"{label} {number(statistics[1].get(label, float('nan')), 3)}" for label in labels)
-    alt = f"Step curves on {setting.name}, one a method: {words}. Means at the end: {ends}."
+    means = ", ".join(f"{label} {number(statistics[1].get(label, float('nan')), 3)}" for label in labels)
+    alt = f"Step curves on {setting.name}, one a method: {words}. Means at the end: {means}."
     caption = f"{setting.name}: {words} after each trial. The numbers are in {path.stem}.csv."
     yield Figure(path.name, path.read_bytes(), alt, caption)
 

@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def read_arguments(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
     if out.suffix not in (".parquet", ".csv"):
         raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
     points = options.count("points", options.number(own["points"]), required=True)
-    return out, points, rest
+    return out, cast(int, points), rest
 
 
 def portable_study(arguments: Sequence[str], points: int) -> DataFrame:
@@ -77,7 +77,7 @@ def study(arguments: Sequence[str], points: int, folder: Path) -> DataFrame:
         test = _formula_design(objective, points)
     else:
         table, held_out = hold_out(table, folder)
-        test = _recorded_design(objective, held_out)
+        test = _recorded_design(cast("Replay", objective), held_out)
     plans = {model: _plan(arguments, model, folder, table) for model in OWN}
     bounded = np.isfinite([*objective.delta_bounds, *objective.rho_bounds]).any()
     parts = []
@@ -183,5 +183,5 @@ def _recorded_design(replay: Replay, held_out: Sequence[int]) -> Design:
 def _accuracy(objective: Objective, trials: DataFrame, model: str, test: Design) -> DataFrame:
     from benchmarks.analysis.prediction import accuracy
 
-    bounds = {"delta_bounds": tuple(objective.delta_bounds), "rho_bounds": tuple(objective.rho_bounds)}
-    return accuracy(trials, objective.space, model, *test, **bounds)
+    delta_bounds, rho_bounds = objective.delta_bounds, objective.rho_bounds
+    return accuracy(trials, objective.space, model, *test, delta_bounds=delta_bounds, rho_bounds=rho_bounds)

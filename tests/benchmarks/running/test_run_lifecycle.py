@@ -7,7 +7,6 @@ import math
 import random
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +127,6 @@ def test_records_are_loaded(tmp_path):
     assert len(frame) == 24
     assert frame["seed"].tolist() == [0] * 12 + [1] * 12
     assert set(frame["optimum"]) == {0.0}
-
 
 
 def test_an_exhausted_method_ends_the_run(tmp_path):
