@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    failures = [] if only_gather else None
+    failures: list[Failure] | None = [] if only_gather else None
     try:
         if not only_gather:
             with contextlib.suppress(KeyboardInterrupt):
@@ -97,7 +97,7 @@ def _command(arguments: Sequence[str], recording: Recording) -> Command:
     """The command for the record, which finds the same data whatever the shell and its folder, or fails."""
     from benchmarks.data.datasets import found_by
 
-    found = found_by(recording.objective.data.name, recording.request.data_dir)
+    found = found_by(recording.data.name, recording.request.data_dir)
     return Command(RECORD_MODULE, tuple(options.with_values(arguments, found)))
 
 

@@ -47,13 +47,13 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
     from benchmarks.records.command import RUN_MODULE, Command
 
     requests = [plan.request for plan in plans]
-    live = [plan for plan in plans if plan.data is not None]
+    live = [(plan.data.name, plan.request.data) for plan in plans if plan.data is not None]
     found = {}
     if live and not any(request.table for request in requests):
         from benchmarks.data.datasets import found_by
 
-        found = found_by(live[0].data.name, requests[0].data_dir)
-        if len(live) < len(plans) or len({(plan.data.name, plan.request.data) for plan in live}) > 1:
+        found = found_by(live[0][0], requests[0].data_dir)
+        if len(live) < len(plans) or len(set(live)) > 1:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
-from benchmarks.config.registry import ROOT
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -70,7 +69,7 @@ class Claim:
     def code(self) -> str:
         """Where the figure is computed: file, line and function."""
         line = inspect.getsourcelines(self.check)[1]
-        return f"{Path(inspect.getfile(self.check)).relative_to(ROOT)}#L{line}"
+        return f"{self.check.__module__.replace('.', '/')}.py#L{line}"
 
     def verdict(self, figure: Figure) -> str:
         """Whether the whole interval is where the claim is true, none of it, or some."""

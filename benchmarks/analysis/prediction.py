@@ -101,7 +101,9 @@ def fits(
         level = highs if model == "gp" else lows
         if not level.any():
             raise ValueError(f"model {model!r} needs a light run before the first heavy one: give it the runs of btao")
-        process = GaussianProcess(space).fit(points[level], values[level], start=process and process.log_phi_)
+        process = GaussianProcess(space).fit(
+            points[level], values[level], start=None if process is None else process.log_phi_
+        )
         if model == "gp":
             yield int(heavy[:end].sum()), process.predict
             continue

@@ -1,0 +1,4 @@
+"""What every room of the suite uses and none owns: the environment of processes, files, errors and formats.
+
+Nothing here imports another room of `benchmarks`.
+"""

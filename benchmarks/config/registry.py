@@ -14,8 +14,11 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import SCALES
 
-ROOT = Path(__file__).resolve().parents[2]
-CONF = ROOT / "conf"
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Installed, the package carries conf/ itself, but nothing of results/: that is below the working folder then.
+INSTALLED = (_PACKAGE / "conf").is_dir()
+CONF = (_PACKAGE if INSTALLED else _PACKAGE.parent) / "conf"
+ROOT = Path.cwd() if INSTALLED else _PACKAGE.parent
 TABLES = ROOT / "results" / "tables"
 GROUPS = ("task", "method")
 # Methods of the suite itself, which no command names.
@@ -137,7 +140,8 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
     if not document("task", task).get("needs_data"):
         raise UsageError(f"source=table: task {task} trains nothing, so there is no table of it: use source=live")
     at_scale = f" at scale={scale}" if scale is not None else ""
+    elsewhere = "; those that the suite was published with are in its repository" if INSTALLED else ""
     raise UsageError(
         f"source=table: no table of task {task}{at_scale} in {folder} (there are: {listing}); "
-        f"record one with python -m benchmarks.record task={task}"
+        f"record one with python -m benchmarks.record task={task}{elsewhere}"
     )

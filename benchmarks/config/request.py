@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
@@ -210,7 +210,7 @@ def _request(job: _Job) -> Request:
 
     defaults = _check_names(job.overrides) | dict.fromkeys(job.paths)
     composed = compose("config", overrides=job.overrides)
-    config = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True) | job.paths
+    config = cast("dict[str, Any]", OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)) | job.paths
     values = _tree(config)
     for key, default in defaults.items():
         if key.startswith(("task.", "methods.")):

@@ -1,4 +1,4 @@
-"""Image data: where it is looked for, what was published, what stands in for it, and its split.
+"""Image data: where they are looked for, what was published, what stands in for them, and their split.
 
-`datasets.load` finds a data set and `images.split` splits it; `source` names what was used, without numpy.
+`datasets.load` finds a data set and `images.split` splits it; `source` names what was used, without NumPy.
 """

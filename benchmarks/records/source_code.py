@@ -43,7 +43,7 @@ def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
             recorded = {start.code.get(name) for start in starts} - {None}
             if recorded - {digest(cls)}:
                 files.add(_file(cls))
-        for path in files - {None}:
+        for path in filter(None, files):
             made.setdefault(path, Counter())[folder.parent] += 1
     return [
         f"{path} has changed since {folders.total()} of these runs were made, and they stay as they are: to "

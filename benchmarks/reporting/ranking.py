@@ -45,7 +45,7 @@ def variants(settings: Sequence[Setting]) -> dict[str, str]:
 
     Unlike the labels of one setting, these are the same in all of them: a hash is of the task too.
     """
-    parameters: dict[str, dict[str, dict[str, Any]]] = {}
+    parameters: dict[str, dict[str, Mapping[str, Any]]] = {}
     for setting in settings:
         for (key, _), (run, _) in setting.grid.runs.items():
             parameters.setdefault(run.method, {})[key] = run.parameters

@@ -16,7 +16,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -51,9 +51,8 @@ class Continuation:
         self.trains = objective.data is not None
         self._objective = objective
         self._seed = seed
-        self._has_curves = isinstance(objective, CurveTask)
-        self._resumes = self._has_curves and objective.resume_training
-        self._states = StateFolder(folder / FOLDER) if self._resumes else None
+        resumes = isinstance(objective, CurveTask) and objective.resume_training
+        self._states = StateFolder(folder / FOLDER) if resumes else None
         self._curves: dict[str, Curve] = {}
 
     def cost(self, trial: Trial) -> int:
@@ -64,7 +63,7 @@ class Continuation:
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
     ) -> Evaluation:
         """Train a trial's configuration as `level` says, on from what was trained before."""
-        if not self._has_curves:
+        if not isinstance(self._objective, CurveTask):
             return self._objective.evaluate(dict(trial.config), level, self._seed)
         past = Past(self._curves.get(_key(trial.config), Curve()), self._states)
         return self._objective.evaluate(dict(trial.config), level, self._seed, past, on_iteration)
@@ -75,13 +74,13 @@ class Continuation:
 
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
-        if self._resumes and row.curve is not None:
+        if self._states is not None and row.curve is not None:
             key = _key(row.config)
             self._curves[key] = self._curves.get(key, Curve()) + curve_of(row)
 
     def settle(self, row: Row) -> None:
         """Remove the states that nothing needs any more, now that a trial, the last one so far, is on record."""
-        if self._resumes and row.curve is not None:
+        if self._states is not None and row.curve is not None:
             self._states.settle(row.config, None if row.heavy else self.done(row.config))
 
     def close(self) -> None:
@@ -115,7 +114,7 @@ class StateFolder:
         try:
             self._folder.mkdir(exist_ok=True)
             with temporary.open("wb") as file:
-                np.savez(file, **state())
+                np.savez(file, **cast("dict[str, Any]", state()))
             temporary.replace(path)
         except Exception as error:  # the training is done and has its result, come what may
             with contextlib.suppress(OSError):
@@ -150,7 +149,8 @@ def record_of(curve: Curve, start: int) -> dict[str, Any]:
 
 
 def curve_of(row: Row) -> Curve:
-    """The curve that a row holds."""
+    """The curve that a row holds; it has one."""
+    assert row.curve is not None
     return Curve(
         tuple(_number(error) for error in row.curve["validation_errors"]),
         tuple(_number(error) for error in row.curve["training_errors"]),

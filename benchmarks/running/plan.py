@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from baselines.protocol import IncompatibleMethod, MissingLibrary
 from benchmarks.common.errors import UsageError, describe_error
@@ -139,7 +139,7 @@ def _lacks(experiment: Experiment) -> str | None:
 def _experiment(
     request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, source: Source
 ) -> Experiment:
-    budget = Budget(**request.budget)
+    budget = Budget(**cast("dict[str, Any]", request.budget))
     return Experiment(task, method, seed, budget, request.threads, data, source, request.shared_init)
 
 

@@ -77,6 +77,12 @@ class Recording:
     n: int
 
     @property
+    def data(self) -> DataSource:
+        """The data set of the task."""
+        assert self.objective.data is not None, "only tasks with data are recorded"
+        return self.objective.data
+
+    @property
     def logs(self) -> Path:
         """Where the trials are logged."""
         return self.path.with_suffix(".parts")
@@ -125,7 +131,8 @@ class Recording:
         from benchmarks.running.progress import Progress, finished
         from benchmarks.tables.design_log import logged
 
-        recorded, experiments, in_table = self.recorded(), [], {}
+        recorded, in_table = self.recorded(), {}
+        experiments: list[Experiment] = []
         for start, whole in zip(range(0, self.n, PART), self.parts, strict=True):
             rest = range(start + logged(whole.folder(self.logs), self.budgets), start + PART)
             alone = {number: self.part(number, number + 1) for number in rest}
@@ -183,7 +190,11 @@ class Recording:
         from benchmarks.tables.design_log import PartLog
 
         known = self._known()
-        frames, made_by, timed_by, there, failed = [], [], [], _numbers(known), {}
+        frames: list[pandas.DataFrame] = []
+        made_by: list[dict[str, Any]] = []
+        timed_by: list[dict[str, Any]] = []
+        failed: dict[int, str] = {}
+        there = _numbers(known)
         if known is not None:
             frames.append(known.rows)
             made_by += known.head.made_by
@@ -228,7 +239,7 @@ class Recording:
             self.training.version,
             Spec(task["name"], task["_target_"], task["parameters"]).typed_parameters,
             request.scale,
-            self.objective.data,
+            self.data,
             request.seeds[0],
             request.threads,
             not self.budgets,

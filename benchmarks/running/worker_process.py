@@ -63,7 +63,9 @@ def _peak_memory() -> int:
 
 def _die_with_parent() -> None:
     """Leave no worker behind, holding its run, when the parent is killed."""
-    wait([multiprocessing.parent_process().sentinel])
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
     os._exit(1)
 
 

@@ -167,13 +167,14 @@ def _profile(commands: Sequence[Sequence[str]]) -> pandas.DataFrame:
 def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
     from benchmarks import records
     from benchmarks.config.request import read
-    from benchmarks.running.plan import plan
+    from benchmarks.records.command import RUN_MODULE, Command
+    from benchmarks.running.plan import plan as checked
     from benchmarks.studies.execution import execute
 
     for command in commands:
         arguments = [*command, f"out={out}", "display=plain"]
-        plans = [plan(request) for request in read(arguments)]
-        if not execute(plans, shlex.join(["python", "-m", "benchmarks.run", *arguments])):
+        plans = [checked(request) for request in read(arguments)]
+        if not execute(plans, Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))):
             raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
     return records.load(out)
 

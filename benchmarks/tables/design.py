@@ -39,7 +39,7 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
     for point in itertools.chain(
         [[0.5] * space.dim], itertools.product((0.0, 1.0), repeat=space.dim), _sobol(space.dim, n, seed)
     ):
-        config = space.from_unit(point)
+        config = space.from_unit(np.array(point))
         design.setdefault(tuple(config.values()), config)
         if len(design) == n:
             return list(design.values())

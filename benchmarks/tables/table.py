@@ -236,7 +236,7 @@ class Table:
         rows = self.rows
         expected = [*list(COLUMNS)[:1], *(f"config.{name}" for name in space.parameters), *list(COLUMNS)[1:]]
         if list(rows) != expected:
-            yield f"its columns are {', '.join(rows)} instead of {', '.join(expected)}"
+            yield f"its columns are {', '.join(map(str, rows))} instead of {', '.join(expected)}"
             return
         if rows.empty:
             yield "it holds no configuration"
@@ -252,7 +252,8 @@ class Table:
         for column in ("iteration", "consumed"):
             if rows[column].dtype.kind == "f":
                 yield f"its column {column} holds no integers"
-        numbers, known = sorted(set(rows["iteration"])), {}
+        numbers = sorted(set(rows["iteration"]))
+        known: dict[tuple[Any, ...], Any] = {}
         for number, curve in rows.groupby("configuration", sort=False):
             where = f"configuration {number}"
             configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
@@ -331,4 +332,4 @@ def load(path: str | Path) -> Table:
 def _unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
     """The rows of columns config.<name> as configurations, with Python's own numbers."""
     named = configs.rename(columns=lambda column: column.removeprefix("config."))
-    return named.to_dict("records")
+    return [{str(name): value for name, value in config.items()} for config in named.to_dict("records")]
