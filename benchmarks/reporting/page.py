@@ -6,6 +6,7 @@ All text is plain: what looks like HTML or Markdown in a name or in an error is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,11 @@ class Figure:
     png: bytes
     alt: str
     caption: str
+
+    @classmethod
+    def read(cls, path: Path, alt: str, caption: str) -> Figure:
+        """A figure as `benchmarks.figures` has saved it; the caption, one sentence, goes on to name its numbers."""
+        return cls(path.name, path.read_bytes(), alt, f"{caption} The numbers are in {path.stem}.csv.")
 
 
 @dataclass(frozen=True)

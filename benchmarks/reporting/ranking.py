@@ -131,9 +131,9 @@ def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
     ranks = ", ".join(f"{row['label']} {row['rank']:.2f}" for _, row in table.iterrows())
     caption = (
         f"Mean ranks over settings; methods that are joined are closer than Nemenyi’s critical difference at the level "
-        f"0.05, which is {number(difference, 3)}. The numbers are in {path.stem}.csv."
+        f"0.05, which is {number(difference, 3)}."
     )
-    return Figure(path.name, path.read_bytes(), f"Critical-difference diagram, the best first: {ranks}.", caption)
+    return Figure.read(path, f"Critical-difference diagram, the best first: {ranks}.", caption)
 
 
 def _normalized(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:

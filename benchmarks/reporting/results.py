@@ -94,6 +94,5 @@ def _figures(setting: Setting, summary: DataFrame, measure: str, folder: Path) -
         curves_figure(setting.results, axes, path=path)
         words = " and ".join(f"against {AXIS_LABELS[against]}" for against in axes)
         alt = f"Step curves on {setting.name}, one a method: mean {what} {words}. Means at the end: {ends}."
-        caption = f"{setting.name}: mean {what} {words}. The numbers are in {path.stem}.csv."
-        drawn.append(Figure(path.name, path.read_bytes(), alt, caption))
+        drawn.append(Figure.read(path, alt, f"{setting.name}: mean {what} {words}."))
     return drawn

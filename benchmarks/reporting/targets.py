@@ -108,12 +108,12 @@ def _speed_ups(
     ratios = ", ".join(f"{or_infinity(by_label[0.5].loc[over, 'speed_up'])} over {over}" for over in others)
     caption = (
         f"{setting.name}: speed-ups of {first} half-way, {AXIS_NAMES[AXIS]}; the targets are taken again in each "
-        f"resample of the intervals. The numbers are in {path.stem}.csv."
+        "resample of the intervals."
     )
     alt = f"Speed-ups of {first} on {setting.name}, a row a method: {ratios}."
     return (
         Table(f"Speed-ups of {first}: {setting.name}", tuple(head), tuple(rows), "l" + "r" * (len(head) - 1)),
-        Figure(path.name, path.read_bytes(), alt, caption),
+        Figure.read(path, alt, caption),
     )
 
 
@@ -146,8 +146,7 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], fol
     words = f"mean {_measure(states)} of what each method would recommend"
     means = ", ".join(f"{label} {number(statistics[1].get(label, float('nan')), 3)}" for label in labels)
     alt = f"Step curves on {setting.name}, one a method: {words}. Means at the end: {means}."
-    caption = f"{setting.name}: {words} after each trial. The numbers are in {path.stem}.csv."
-    yield Figure(path.name, path.read_bytes(), alt, caption)
+    yield Figure.read(path, alt, f"{setting.name}: {words} after each trial.")
 
 
 def _measure(states: DataFrame) -> str:
