@@ -27,6 +27,7 @@ from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective
 from benchmarks.records.command import Command
+from benchmarks.records.curves import record_of
 from benchmarks.records.identity import digest_of
 from benchmarks.records.provenance import NONE_ADDED, provenance
 from benchmarks.records.run_folder import TRIES, RunFolder, former_folder
@@ -34,7 +35,6 @@ from benchmarks.records.run_info import RunInfo, Start, Status, now
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
-from benchmarks.running.continuation import record_of
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
 from btao.training import Level

@@ -42,7 +42,7 @@ def read_arguments(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
     if out.suffix not in (".parquet", ".csv"):
         raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
     points = options.count("points", options.number(own["points"]), required=True)
-    return out, cast(int, points), rest
+    return out, points, rest
 
 
 def portable_study(arguments: Sequence[str], points: int) -> DataFrame:

@@ -99,7 +99,7 @@ def _trials_each(budgets: Sequence[int]) -> int:
 def _every_iteration(row: Row) -> dict[str, Any]:
     import pandas
 
-    from benchmarks.running.continuation import curve_of
+    from benchmarks.records.curves import curve_of
 
     curve = curve_of(row)
     n = len(curve.seconds)

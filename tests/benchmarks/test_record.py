@@ -120,8 +120,8 @@ def planned(*arguments):
 
 
 def record_row(trial, evaluation):
+    from benchmarks.records.curves import record_of
     from benchmarks.records.trials import Row
-    from benchmarks.running.continuation import record_of
 
     head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)
     curve = None if evaluation.curve is None else record_of(evaluation.curve, 0)

@@ -12,10 +12,11 @@ from baselines.protocol import Capabilities, Trial
 from benchmarks.config.spec import Spec
 from benchmarks.objectives.curve import CurveTask, Iteration, Past
 from benchmarks.objectives.protocol import Curve
+from benchmarks.records.curves import record_of
 from benchmarks.records.frames import load, load_curves
 from benchmarks.records.trials import TRIALS, Row, TrialLog
 from benchmarks.running.budget import Budget
-from benchmarks.running.continuation import Continuation, StateFolder, record_of
+from benchmarks.running.continuation import Continuation, StateFolder
 from benchmarks.running.experiment import Experiment, run_experiment
 from btao import Real, Space
 from btao.training import Level
