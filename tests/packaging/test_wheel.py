@@ -27,7 +27,7 @@ def source(tmp_path_factory) -> Path:
     source = tmp_path_factory.mktemp("source")
     for name in (*PLACES, "tests"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     return source
 
