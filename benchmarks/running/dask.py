@@ -79,7 +79,6 @@ def _client(address: str | None, jobs: int) -> distributed.Client:
     own = {
         "n_workers": jobs,
         "threads_per_worker": 1,
-        "host": "127.0.0.1",
         "dashboard_address": ":0",  # any port that is free
         "memory_limit": None,  # what takes memory are the workers' children
         "silence_logs": logging.ERROR,

@@ -30,6 +30,7 @@ from benchmarks.running.local import run_all
 from benchmarks.running.progress import Ended
 from support import Log, rows
 
+CURRIN = "benchmarks.objectives.currin.Currin"
 TASK = '''
 import os, signal, time
 from benchmarks.objectives.currin import Currin
@@ -67,15 +68,15 @@ def cluster(tmp_path):
         yield cluster.scheduler_address
 
 
-def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, search=None):
+def experiment(seed, target=CURRIN, heavy=3, search=None):
     method = Spec(*(search or ("random_search", "baselines.random_search.RandomSearch")))
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy))
 
 
 def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     """Failures and killed trials, too; what was done before is left out, and nothing but records is left."""
-    targets = ["benchmarks.objectives.currin.Currin"] * 3 + ["deadly_task.Deadly", "deadly_task.Broken"]
-    experiments = [experiment(seed, target, heavy=5) for seed, target in enumerate(targets)]
+    targets = {0: CURRIN, 1: CURRIN, 3: "deadly_task.Deadly", 4: "deadly_task.Broken"}
+    experiments = [experiment(seed, target, heavy=5) for seed, target in targets.items()]
     local, dask = tmp_path / "local", tmp_path / "dask"
     dask.mkdir()
     expected, seen = Log(), Log()
@@ -84,14 +85,14 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
         assert engine.jobs == 2
         failures = engine.run_all(experiments, dask, command="test", observer=seen, skip={0})
     assert [failure.reason for failure in failures] == ["its process ended with exit status 3"]
-    assert failures[0].error_file == experiments[4].folder(dask) / "error.txt"
-    assert read_run(experiments[4].folder(dask))["status"] == "failed"
-    for each in experiments[1:4]:
+    assert failures[0].error_file == experiments[3].folder(dask) / "error.txt"
+    assert read_run(experiments[3].folder(dask))["status"] == "failed"
+    for each in experiments[1:3]:
         assert rows(each.folder(dask)) == rows(each.folder(local))
-    assert any(row["status"] == "failed" for row in rows(experiments[3].folder(dask)))
-    assert sorted(seen.begun) == [1, 2, 3, 4] and {*seen.over} == {1, 2, 3, 4}
-    assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: True, 4: False}
-    for index in (1, 2, 3):
+    assert any(row["status"] == "failed" for row in rows(experiments[2].folder(dask)))
+    assert sorted(seen.begun) == [1, 2, 3] and {*seen.over} == {1, 2, 3}
+    assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: False}
+    for index in (1, 2):
         assert seen.progress[index][-1] == expected.progress[index][-1]
     assert [path.name for path in dask.iterdir()] == ["currin"]
 
@@ -259,7 +260,7 @@ def test_a_worker_that_comes_later_and_does_not_fit_is_named_once_and_given_noth
     with connect(small.scheduler_address, 1, tmp_path) as engine:
         assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
         assert len(engine.unfit) == 1 and engine.jobs == 1
-    assert log.over == dict.fromkeys(range(4)) and RAN == [first] * 4
+    assert log.over == dict.fromkeys(range(4)) and [first] * 4 == RAN
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "It is given no experiment" in line]
     told = "cannot load the suite: ImportError: no" if isinstance(answer, Exception) else answer
     assert line == f"engine=dask: Dask worker {next(iter(engine.unfit))} {told}. It is given no experiment"
