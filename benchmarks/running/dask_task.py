@@ -7,8 +7,12 @@ import pickle
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+
+import distributed
+from distributed.core import Status
+from distributed.utils import sync
 
 from benchmarks.common.environment import variables
 from benchmarks.records.provenance import provenance
@@ -22,16 +26,8 @@ LOOKS = 0.2  # seconds between two looks at whether the experiment is wanted sti
 REPORTS = 0.5  # seconds between two messages of progress, at least: they go through the scheduler
 
 
-class UnfitWorker(RuntimeError):
-    """What a Dask worker lacks of the driver's terms, as `complaint` says it."""
-
-
-class Unwanted(RuntimeError):
-    """The driver is gone or has given the experiment up, or this worker is closing."""
-
-
 @dataclass(frozen=True)
-class Terms:
+class WorkerRequirements:
     """What a worker must have in common with the driver.
 
     Attributes
@@ -52,8 +48,8 @@ class Terms:
     arithmetic: Mapping[str, str | None]
 
     @classmethod
-    def of_this_process(cls, token: Path) -> Terms:
-        """The terms that this process itself meets, and those that it starts for experiments."""
+    def of_this_process(cls, token: Path) -> WorkerRequirements:
+        """The requirements that this process itself meets, and those that it starts for experiments."""
         made_by = provenance(variables(1))
         # What numpy is told not to use differs between processors that then compute alike: what it uses counts.
         used = made_by["machine"]["arithmetic"]
@@ -64,16 +60,16 @@ class Terms:
         return cls(token, made_by["versions"], made_by["git"] and made_by["git"]["commit"], arithmetic)
 
 
-def complaint(terms: Terms) -> str | None:
-    """What this process lacks to work on the driver's terms, None if nothing."""
-    if not terms.token.exists():
-        return f"does not see {terms.token.parent}: out= must be a folder that all machines share"
-    here = Terms.of_this_process(terms.token)
-    names = sorted({*terms.versions, *here.versions})
-    differing = [(name, here.versions.get(name), terms.versions.get(name)) for name in names]
-    if None not in (here.commit, terms.commit):
-        differing.append(("the suite at commit", here.commit, terms.commit))
-    differing += [(name, here.arithmetic.get(name), theirs) for name, theirs in terms.arithmetic.items()]
+def check_worker(requirements: WorkerRequirements) -> str | None:
+    """What this process lacks to meet the requirements, None if nothing."""
+    if not requirements.token.exists():
+        return f"does not see {requirements.token.parent}: out= must be a folder that all machines share"
+    here = WorkerRequirements.of_this_process(requirements.token)
+    names = sorted({*requirements.versions, *here.versions})
+    differing = [(name, here.versions.get(name), requirements.versions.get(name)) for name in names]
+    if None not in (here.commit, requirements.commit):
+        differing.append(("the suite at commit", here.commit, requirements.commit))
+    differing += [(name, here.arithmetic.get(name), theirs) for name, theirs in requirements.arithmetic.items()]
     told = [
         f"{name} {ours or '(none)'} instead of {theirs or 'none'}" for name, ours, theirs in differing if ours != theirs
     ]
@@ -89,82 +85,106 @@ def missing(experiment: Experiment) -> str | None:
     return None
 
 
-def run_task(
-    index: int, experiment: Experiment, out: Path, command: str, terms: Terms, topic: str
-) -> tuple[Ended, Progress | None]:
-    """Run an experiment as a Dask task; how it ended, and where it then stood.
+def checking_plugin(requirements: WorkerRequirements, name: str) -> distributed.WorkerPlugin:
+    """A plugin that checks each worker, and gives a fit one a resource for each of its threads.
 
-    What happens meanwhile is logged as events of `topic`: the index with None at the start, then
-    with progress. Where another process works on the experiment, as one whose worker was thought
-    lost may do, this waits for its end and goes on from there.
+    The address, the threads and what is lacking are logged as an event; setup fails where something is.
+
+    Parameters
+    ----------
+    requirements : WorkerRequirements
+    name : str
+        Of the plugin, the resource and the topic of events.
+    """
+    check, plugin_name = pickle.dumps(partial(check_worker, requirements)), name
+
+    # Local, so that it is pickled by value: a worker that cannot load the suite says so itself.
+    class CheckingPlugin(distributed.WorkerPlugin):
+        name = plugin_name
+
+        async def setup(self, worker: distributed.Worker) -> None:
+            try:
+                lacking = pickle.loads(check)()
+            except Exception as error:
+                lacking = f"cannot load the suite: {type(error).__name__}: {error}"
+            address, threads = worker.contact_address, worker.state.nthreads
+            await worker.set_resources(**{plugin_name: 0 if lacking else threads})
+            worker.log_event(plugin_name, (address, threads, lacking))
+            if lacking:
+                raise RuntimeError(f"Dask worker {address} {lacking}")
+            # Tasks that no worker could take are looked at again where one resumes, not where it gets a resource.
+            if worker.status == Status.running:
+                worker.status = Status.paused
+                worker.status = Status.running
+
+    return CheckingPlugin()
+
+
+def run_task(
+    index: int, experiment: Experiment, out: Path, command: str, requirements: WorkerRequirements, topic: str
+) -> Ended:
+    """Run an experiment as a Dask task; how it ended.
+
+    What happens meanwhile is logged as events of `topic`: the index and the worker with None at the
+    start, then with progress. Where another process works on the experiment, as one whose worker was
+    thought lost may do, this waits for its end and goes on from there.
 
     Raises
     ------
-    UnfitWorker, Unwanted
+    Reschedule
+        If the worker does not fit, as it turns out, or is closing, or the task was cancelled.
     """
-    from distributed import get_worker
-
-    dask_worker = get_worker()
-    lacking = complaint(terms) or missing(experiment)
+    worker = distributed.get_worker()
+    lacking = check_worker(requirements) or missing(experiment)
     if lacking is not None:
-        raise UnfitWorker(lacking)
+        # The scheduler alone is to know: here, tasks that it has sent already would wait for the resource for good.
+        sync(worker.loop, worker.scheduler.set_resources, worker=worker.contact_address, resources={topic: 0})
+        worker.log_event(topic, (worker.contact_address, 0, lacking))
+        raise distributed.Reschedule
     # Dask starts its workers as daemons, which may have no children. Ours watch their parent themselves.
     multiprocessing.current_process().daemon = False
-    key = dask_worker.get_current_task()
-    report = _Report(lambda progress: dask_worker.log_event(topic, pickle.dumps((index, progress))))
-    report.send(None)
+
+    def report(progress: Progress | None) -> None:
+        worker.log_event(topic, pickle.dumps((index, worker.contact_address, progress)))
+
+    report(None)
     while True:
-        _check_wanted(dask_worker, key)
-        ended = _attempt(experiment, out, command, report, lambda: _check_wanted(dask_worker, key))
+        ended = _attempt(experiment, out, command, report)
         if ended is not None and not ended.locked:
-            return ended, report.last
+            return ended
         while held(experiment.folder(out)):
-            _check_wanted(dask_worker, key)
+            _check_wanted()
             time.sleep(LOOKS)
 
 
-class _Report:
-    """Hands progress on now and then, and keeps the last."""
-
-    def __init__(self, send: Callable[[Progress | None], None]) -> None:
-        self.send = send
-        self.last: Progress | None = None
-        self._sent = time.monotonic()
-
-    def __call__(self, progress: Progress) -> None:
-        self.last = progress
-        if time.monotonic() - self._sent >= REPORTS:
-            self._sent = time.monotonic()
-            self.send(progress)
-
-
-def _attempt(
-    experiment: Experiment, out: Path, command: str, report: _Report, check: Callable[[], None]
-) -> Ended | None:
+def _attempt(experiment: Experiment, out: Path, command: str, report: Callable[[Progress], None]) -> Ended | None:
     """Run an experiment in a fresh process; None where that was killed and it is to be started again."""
+    _check_wanted()
     worker = Worker(experiment.threads)
+    last, reported = None, time.monotonic()
     try:
         worker.give(experiment, out, command)
         while True:
-            check()
+            _check_wanted()
             if not worker.connection.poll(LOOKS):
                 continue
             message = worker.receive()
             if not isinstance(message, Progress):
+                if last is not None:
+                    report(last)
                 return ending(worker, message, experiment, out, command)
-            report(message)
+            last = message
+            if time.monotonic() - reported >= REPORTS:
+                report(last)
+                reported = time.monotonic()
     finally:
         worker.end()
 
 
-def _check_wanted(dask_worker: Any, key: str) -> None:
-    """Raise Unwanted if Dask has cancelled the task, whose thread it cannot stop, or closes the worker."""
-    from distributed.core import Status
-
-    task = dask_worker.state.tasks.get(key)
-    if (
-        task is None
-        or task.state != "executing"
-        or dask_worker.status in (Status.closing, Status.closed, Status.failed)
-    ):
-        raise Unwanted(key)
+def _check_wanted() -> None:
+    """Raise Reschedule if Dask has cancelled the task, whose thread it cannot stop, or closes the worker."""
+    worker = distributed.get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    closing = worker.status in (Status.closing, Status.closed, Status.failed)
+    if task is None or task.state != "executing" or closing:
+        raise distributed.Reschedule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import shutil
 import sys
@@ -23,14 +24,15 @@ from benchmarks.running import dask as dask_engine
 from benchmarks.running import dask_task
 from benchmarks.running.budget import Budget
 from benchmarks.running.dask import connect
-from benchmarks.running.dask_task import Terms, UnfitWorker, complaint
+from benchmarks.running.dask_task import WorkerRequirements, check_worker
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.local import run_all
+from benchmarks.running.progress import Ended
 from support import Log, rows
 
+CURRIN = "benchmarks.objectives.currin.Currin"
 TASK = '''
 import os, signal, time
-from baselines.random_search import RandomSearch
 from benchmarks.objectives.currin import Currin
 
 class Deadly(Currin):
@@ -49,11 +51,6 @@ class Slow(Currin):
     def evaluate(self, config, level, seed):
         time.sleep(1)
         return super().evaluate(config, level, seed)
-
-class SlowSearch(RandomSearch):
-    def ask(self):
-        time.sleep(1)
-        return super().ask()
 '''
 
 
@@ -71,15 +68,15 @@ def cluster(tmp_path):
         yield cluster.scheduler_address
 
 
-def experiment(seed, target="benchmarks.objectives.currin.Currin", heavy=3, search=None):
+def experiment(seed, target=CURRIN, heavy=3, search=None):
     method = Spec(*(search or ("random_search", "baselines.random_search.RandomSearch")))
     return Experiment(Spec("currin", target), method, seed, Budget(heavy=heavy))
 
 
 def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     """Failures and killed trials, too; what was done before is left out, and nothing but records is left."""
-    targets = ["benchmarks.objectives.currin.Currin"] * 3 + ["deadly_task.Deadly", "deadly_task.Broken"]
-    experiments = [experiment(seed, target, heavy=5) for seed, target in enumerate(targets)]
+    targets = {0: CURRIN, 1: CURRIN, 3: "deadly_task.Deadly", 4: "deadly_task.Broken"}
+    experiments = [experiment(seed, target, heavy=5) for seed, target in targets.items()]
     local, dask = tmp_path / "local", tmp_path / "dask"
     dask.mkdir()
     expected, seen = Log(), Log()
@@ -88,39 +85,41 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
         assert engine.jobs == 2
         failures = engine.run_all(experiments, dask, command="test", observer=seen, skip={0})
     assert [failure.reason for failure in failures] == ["its process ended with exit status 3"]
-    assert failures[0].error_file == experiments[4].folder(dask) / "error.txt"
-    assert read_run(experiments[4].folder(dask))["status"] == "failed"
-    for each in experiments[1:4]:
+    assert failures[0].error_file == experiments[3].folder(dask) / "error.txt"
+    assert read_run(experiments[3].folder(dask))["status"] == "failed"
+    for each in experiments[1:3]:
         assert rows(each.folder(dask)) == rows(each.folder(local))
-    assert any(row["status"] == "failed" for row in rows(experiments[3].folder(dask)))
-    assert sorted(seen.begun) == [1, 2, 3, 4] and {*seen.over} == {1, 2, 3, 4}
-    assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: True, 4: False}
-    for index in (1, 2, 3):
+    assert any(row["status"] == "failed" for row in rows(experiments[2].folder(dask)))
+    assert sorted(seen.begun) == [1, 2, 3] and {*seen.over} == {1, 2, 3}
+    assert {index: failure is None for index, failure in seen.over.items()} == {1: True, 2: True, 3: False}
+    for index in (1, 2):
         assert seen.progress[index][-1] == expected.progress[index][-1]
     assert [path.name for path in dask.iterdir()] == ["currin"]
 
 
-def test_the_method_that_took_longest_goes_first(tmp_path, tasks, cluster):
-    slow = ("slow_search", "deadly_task.SlowSearch")
+def test_the_method_that_took_longest_goes_first(tmp_path, small, instead):
+    instead(_attempt=attempted)
+    slow = ("slow_search", "baselines.random_search.RandomSearch")
     experiments = [experiment(seed, search=search) for seed in (0, 1) for search in (None, slow)]
     log = Log()
-    with connect(cluster, 1, tmp_path) as engine:
-        engine.threads = dict.fromkeys(engine.threads, 1)  # one at a time
-        engine.look = dict
+    with connect(small.scheduler_address, 1, tmp_path) as engine:
         assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
     assert log.begun == [0, 1, 3, 2]  # methods that are not known yet, then the slow one
 
 
-def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster):
+def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster, monkeypatch):
     each, log = experiment(0), Log()
-    failures = []
+    failures, asked = [], threading.Event()
+    held = dask_task.held
+    monkeypatch.setattr(dask_task, "held", lambda folder: asked.set() or held(folder))
     with connect(cluster, 1, tmp_path) as engine:
         with TrialLog(each.folder(tmp_path)):
             thread = threading.Thread(
                 target=lambda: failures.extend(engine.run_all([each], tmp_path, command="test", observer=log))
             )
             thread.start()
-            time.sleep(4)
+            assert asked.wait(60)
+            time.sleep(2 * dask_task.LOOKS)
             assert log.over == {}
         thread.join(60)
     assert (failures, log.over) == ([], {0: None})
@@ -138,18 +137,16 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_dask_that_is_not_installed_is_named(tmp_path, monkeypatch):
+def test_dask_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(UsageError, match=r"engine=dask needs distributed: .* -m pip install"),
-        connect(None, 1, tmp_path),
-    ):
-        pass
+    monkeypatch.delitem(sys.modules, "benchmarks.running.dask")
+    with pytest.raises(UsageError, match=r"engine=dask needs distributed: .* -m pip install"):
+        importlib.import_module("benchmarks.running.dask")
 
 
 def test_a_worker_that_does_not_fit_is_refused_before_any_work(tmp_path, monkeypatch, cluster):
-    terms = Terms.of_this_process(tmp_path)
-    newer = terms.versions | {"numpy": "99.1"}
+    here = WorkerRequirements.of_this_process(tmp_path)
+    newer = here.versions | {"numpy": "99.1"}
     for changes, message in (
         ({"versions": newer}, r"Dask worker tcp://\S+ has numpy \S+ instead of 99\.1: "),
         ({"token": tmp_path / "nowhere" / "token"}, r"Dask worker tcp://\S+ does not see \S+/nowhere: out= must be"),
@@ -158,42 +155,42 @@ def test_a_worker_that_does_not_fit_is_refused_before_any_work(tmp_path, monkeyp
         class Changed:
             @staticmethod
             def of_this_process(token, changes=changes):
-                return dataclasses.replace(terms, **{"token": token, **changes})
+                return dataclasses.replace(here, **{"token": token, **changes})
 
-        monkeypatch.setattr(dask_engine, "Terms", Changed)
+        monkeypatch.setattr(dask_engine, "WorkerRequirements", Changed)
         with pytest.raises(UsageError, match=message), connect(cluster, 1, tmp_path):
             pass
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_complaint_names_what_differs(tmp_path):
-    here = Terms.of_this_process(tmp_path)
-    assert complaint(here) is None
+def test_a_check_names_what_differs(tmp_path):
+    here = WorkerRequirements.of_this_process(tmp_path)
+    assert check_worker(here) is None
     versions = {name: version for name, version in here.versions.items() if name != "scipy"} | {
         "numpy": "1",
         "new": "2",
     }
-    told = complaint(dataclasses.replace(here, versions=versions))
+    told = check_worker(dataclasses.replace(here, versions=versions))
     ours = here.versions
     expected = f"new (none) instead of 2, numpy {ours['numpy']} instead of 1, scipy {ours['scipy']} instead of none"
     assert told == f"has {expected}: tables would depend on the machine"
     if here.commit is not None:
-        assert f"the suite at commit {here.commit} instead of 0" in complaint(dataclasses.replace(here, commit="0"))
-    assert complaint(dataclasses.replace(here, commit=None)) is None
+        assert f"the suite at commit {here.commit} instead of 0" in check_worker(dataclasses.replace(here, commit="0"))
+    assert check_worker(dataclasses.replace(here, commit=None)) is None
 
 
-def test_a_complaint_names_another_arithmetic_of_the_processes_that_run_experiments(tmp_path, monkeypatch):
-    here = Terms.of_this_process(tmp_path)
+def test_a_check_names_another_arithmetic_of_the_processes_that_run_experiments(tmp_path, monkeypatch):
+    here = WorkerRequirements.of_this_process(tmp_path)
     assert here.arithmetic["OPENBLAS_CORETYPE"] == arithmetic.portably(os.getenv, "OPENBLAS_CORETYPE")
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     told = f"has OPENBLAS_CORETYPE Prescott instead of {here.arithmetic['OPENBLAS_CORETYPE'] or 'none'}: "
-    assert complaint(here).startswith(told)
+    assert check_worker(here).startswith(told)
     monkeypatch.undo()
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "DEFAULT")
-    assert complaint(here).startswith("has ONEDNN_MAX_CPU_ISA DEFAULT instead of AVX2: ")
+    assert check_worker(here).startswith("has ONEDNN_MAX_CPU_ISA DEFAULT instead of AVX2: ")
     monkeypatch.undo()
     name = "SIMD extensions of numpy"
-    told = complaint(dataclasses.replace(here, arithmetic=here.arithmetic | {name: "X86_V2 X86_V9"}))
+    told = check_worker(dataclasses.replace(here, arithmetic=here.arithmetic | {name: "X86_V2 X86_V9"}))
     assert told.startswith(f"has {name} {here.arithmetic[name]} instead of X86_V2 X86_V9: ")
 
 
@@ -206,14 +203,9 @@ class Joining(Log):
 
     def ended(self, index, failure):
         if not self.over:
-            with distributed.Client(self.cluster.scheduler_address, set_as_default=False) as client:
-                self.cluster.scale(2)
-                client.wait_for_workers(2)
+            self.cluster.scale(2)
+            self.cluster.wait_for_workers(2)
         super().ended(index, failure)
-
-
-def slow(seed):
-    return experiment(seed, "deadly_task.Slow", heavy=1)
 
 
 @pytest.fixture
@@ -225,31 +217,24 @@ def small(tmp_path, tasks):
 
 
 RAN = []  # addresses of workers, one an experiment
-FIT = []  # those that do not complain
-ANSWER = []  # of the others
 
 
-def complaining(terms, dask_worker):
-    """In place of `complaint`."""
-    if dask_worker.address in FIT:
-        return None
-    if isinstance(ANSWER[0], Exception):
-        raise ANSWER[0]
-    return ANSWER[0]
-
-
-def noted(*arguments):
-    """In place of `run_task`: notes where it runs."""
+def attempted(experiment, *_):
+    """In place of `_attempt`: notes where it runs, and takes longer for one method."""
     RAN.append(distributed.get_worker().address)
-    return dask_task.run_task(*arguments)
+    time.sleep(0.6 if experiment.method.name == "slow_search" else 0.2)
+    return Ended()
 
 
-def refused_by_the_first(*arguments):
-    """In place of `run_task`: the worker that is asked first never fits."""
-    RAN.append(distributed.get_worker().address)
-    if RAN[-1] == RAN[0]:
-        raise UnfitWorker("does not see it")
-    return dask_task.run_task(*arguments)
+ANSWERS = []  # of `check_worker`, one for the setup of each worker
+
+
+def answered(_):
+    """In place of `check_worker`; a task, which checks again, runs where it may."""
+    answer = None if "Dask-Default-Threads" in threading.current_thread().name else ANSWERS.pop(0)
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 @pytest.fixture
@@ -259,7 +244,7 @@ def instead(monkeypatch):
 
     def replaced(**functions):
         for name, function in functions.items():
-            monkeypatch.setattr(dask_engine, name, function)
+            monkeypatch.setattr(dask_task, name, function)
 
     return replaced
 
@@ -268,46 +253,52 @@ def instead(monkeypatch):
 def test_a_worker_that_comes_later_and_does_not_fit_is_named_once_and_given_nothing(
     tmp_path, small, instead, capsys, answer
 ):
-    FIT[:], ANSWER[:] = [worker.address for worker in small.workers.values()], [answer]
-    instead(complaint=complaining, run_task=noted)
-    experiments, log = [slow(seed) for seed in range(4)], Joining(small)
+    (first,) = [worker.address for worker in small.workers.values()]
+    ANSWERS[:] = [None, answer]
+    instead(check_worker=answered, _attempt=attempted)
+    experiments, log = [experiment(seed) for seed in range(4)], Joining(small)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
         assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
         assert len(engine.unfit) == 1 and engine.jobs == 1
-    assert log.over == dict.fromkeys(range(4)) and RAN == FIT * 4
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "Dask worker" in line]
+    assert log.over == dict.fromkeys(range(4)) and [first] * 4 == RAN
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "It is given no experiment" in line]
     told = "cannot load the suite: ImportError: no" if isinstance(answer, Exception) else answer
     assert line == f"engine=dask: Dask worker {next(iter(engine.unfit))} {told}. It is given no experiment"
 
 
 def test_a_worker_that_comes_later_and_fits_takes_its_part(tmp_path, small, instead):
-    instead(run_task=noted)
+    instead(_attempt=attempted)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
-        experiments = [slow(seed) for seed in range(4)]
+        experiments = [experiment(seed) for seed in range(6)]
         assert engine.run_all(experiments, tmp_path, command="test", observer=Joining(small)) == []
         assert engine.jobs == 2
-    assert len(RAN) == 4 and len(set(RAN)) == 2
+    assert len(RAN) == 6 and len(set(RAN)) == 2
 
 
 def test_an_experiment_of_a_worker_that_turns_out_not_to_fit_is_started_again_by_another(
     tmp_path, small, instead, capsys
 ):
+    asked = []
+
+    def missing(_):
+        asked.append(distributed.get_worker().address)
+        return "does not see it" if asked[-1] == asked[0] else None
+
     small.scale(2)
-    instead(run_task=refused_by_the_first)
+    small.wait_for_workers(2)
+    instead(missing=missing, _attempt=attempted)
     experiments, log = [experiment(seed) for seed in range(3)], Log()
-    with distributed.Client(small.scheduler_address, set_as_default=False) as client:
-        client.wait_for_workers(2)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
         assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
-        assert engine.unfit == {RAN[0]: "does not see it"}
-    assert log.over == dict.fromkeys(range(3))
+        assert engine.unfit == {asked[0]: "does not see it"}
+    assert log.over == dict.fromkeys(range(3)) and len(RAN) == 3 and asked[0] not in RAN
     assert capsys.readouterr().err.count("Dask worker") == 1
 
 
 def test_experiments_fail_with_the_reason_where_no_fit_worker_is_left(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
     with connect(cluster, 1, tmp_path) as engine:
-        engine.terms.token.unlink()
+        engine.requirements.token.unlink()
         failures = engine.run_all([experiment(0), experiment(1)], tmp_path, command="test", observer=Log())
     assert len(failures) == 2
     for failure in failures:
@@ -340,11 +331,9 @@ def test_a_worker_that_does_not_see_the_table_or_the_data_is_given_nothing(tmp_p
 
 
 @pytest.mark.parametrize("allowed", [3, 0])
-def test_an_experiment_whose_only_worker_is_lost_is_started_again_by_one_that_comes(
-    tmp_path, small, monkeypatch, allowed
-):
-    """On its own it would wait for ever, as Dask may give it to no other; where too many were lost, it fails."""
-    monkeypatch.setattr(dask_engine, "LOSSES", allowed)
+def test_an_experiment_whose_only_worker_is_lost_is_started_again_by_one_that_comes(tmp_path, small, allowed):
+    """Where more workers were lost than Dask allows, it fails."""
+    small.scheduler.allowed_failures = allowed
     (first,) = [worker.address for worker in small.workers.values()]
 
     class Leaving(Log):
@@ -353,9 +342,9 @@ def test_an_experiment_whose_only_worker_is_lost_is_started_again_by_one_that_co
                 small.scale(0)
             super().started(index)
 
-    log, each = Leaving(), slow(0)
+    log, each = Leaving(), experiment(0, "deadly_task.Slow", heavy=1)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
-        timer = threading.Timer(4, small.scale, [1])
+        timer = threading.Timer(1, small.scale, [1])
         timer.start()
         failures = engine.run_all([each], tmp_path, command="test", observer=log)
         timer.join()
