@@ -1,7 +1,9 @@
-"""What several test files need: recorded tables but for seconds, records made by hand, an observer of an engine."""
+"""What several test files need: recorded tables, records made by hand, an observer of an engine, a lighter SMAC."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import math
 from pathlib import Path
@@ -66,6 +68,45 @@ def line(axes, label):
     (found,) = [one for one in axes.get_lines() if one.get_label() == label]
     x, y = np.asarray(found.get_xdata(), float), np.asarray(found.get_ydata(), float)
     return x[~np.isnan(y)].tolist(), y[~np.isnan(y)].tolist()
+
+
+def reserve_less_for_trees(patch):
+    """Let SMAC's forest reserve memory for 2^10 leaves a tree, not 2^20: of up to 2^10 trials it is the same forest.
+
+    To reserve it takes most of the time of a proposal. Nothing happens where SMAC is not installed.
+    """
+    with contextlib.suppress(ImportError):
+        from smac import HyperparameterOptimizationFacade
+
+        get_model = HyperparameterOptimizationFacade.get_model
+
+        def small(*args, **kwargs):
+            model = get_model(*args, **kwargs)
+            model._rf_opts["max_leaf_nodes"] = 2**10
+            return model
+
+        patch.setattr(HyperparameterOptimizationFacade, "get_model", staticmethod(small))
+
+
+def search_less(patch):
+    """Let SMAC look for its proposals among fewer candidates, with fewer starts of the fit of a Gaussian process.
+
+    For tests that do not turn on how good the proposals are. Nothing happens where SMAC is not installed.
+    """
+    with contextlib.suppress(ImportError):
+        from smac import BlackBoxFacade, HyperparameterOptimizationFacade
+
+        for facade in (BlackBoxFacade, HyperparameterOptimizationFacade):
+            few = functools.partial(facade.get_acquisition_maximizer, challengers=100, local_search_iterations=2)
+            patch.setattr(facade, "get_acquisition_maximizer", staticmethod(few))
+        get_model = BlackBoxFacade.get_model
+
+        def restarted_less(*args, **kwargs):
+            model = get_model(*args, **kwargs)
+            model._n_restarts = 2
+            return model
+
+        patch.setattr(BlackBoxFacade, "get_model", staticmethod(restarted_less))
 
 
 class Log:

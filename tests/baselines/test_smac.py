@@ -18,11 +18,19 @@ from baselines.protocol import InitialDesign, Measurement, Problem, SearchExhaus
 from baselines.smac import FACADES, SMAC
 from baselines.smac_stable_order import keep_order
 from btao import Categorical, Integer, Real, Space
+from support import reserve_less_for_trees
 
 PLANE = Space({"x": Real(-2.0, 3.0), "y": Real(0.0, 1.0)})
 PROBLEM = Problem(PLANE, heavy_iterations=9, n_heavy=12)
 
 both = pytest.mark.parametrize("surrogate", FACADES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def same_forest_sooner():
+    with pytest.MonkeyPatch.context() as patch:
+        reserve_less_for_trees(patch)
+        yield
 
 
 def bowl(config):

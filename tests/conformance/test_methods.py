@@ -36,6 +36,7 @@ from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.experiment import Experiment, run_experiment
 from btao import Categorical, Integer, Real, Space
+from support import reserve_less_for_trees, search_less
 
 METHODS = {
     path.stem: yaml.safe_load(path.read_text())
@@ -108,6 +109,15 @@ CONFIG = yaml.safe_load((Path(__file__).parents[2] / "conf" / "config.yaml").rea
 DEFAULT = next(entry["method"] for entry in CONFIG["defaults"] if "method" in entry)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def lighter_smac():
+    """What is tested here holds for any proposals; test_nothing_outside_is_changed has those of SMAC as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        reserve_less_for_trees(patch)
+        search_less(patch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def leave_out_what_does_not_fit(request):
     """Skip, with the reason, a method that cannot do a problem, or an optional one whose library is not installed."""
@@ -147,10 +157,17 @@ def step(method, answer):
 
 
 @functools.cache
-def run(name, problem, seed=0, n=20):
-    """The trials of an undisturbed run."""
-    method = make(name, problem, seed)
-    return tuple(step(method, functools.partial(measure, problem)) for _ in range(length(name, n)))
+def begun(name, problem):
+    """An undisturbed run: its method and its trials so far."""
+    return make(name, problem), []
+
+
+def run(name, problem, n=20):
+    """The trials of an undisturbed run, which goes on where it was left as more of them are asked for."""
+    method, trials = begun(name, problem)
+    while len(trials) < length(name, n):
+        trials.append(step(method, functools.partial(measure, problem)))
+    return tuple(trials[: length(name, n)])
 
 
 def test_methods_are_found():
@@ -225,13 +242,11 @@ def test_a_run_split_by_replay_is_the_same_run(name, problem):
 
     whole = make(name, problem)
     expected = [step(whole, answer) for _ in range(2 * half)]
-    first = make(name, problem)
-    record = [(trial, answer(trial)) for trial in (step(first, answer) for _ in range(half))]
     second = make(name, problem)
-    for trial, measurement in record:
+    for trial in expected[:half]:
         assert second.ask() == trial
-        second.tell(trial, measurement)
-    assert [trial for trial, _ in record] + [step(second, answer) for _ in range(half)] == expected
+        second.tell(trial, answer(trial))
+    assert [step(second, answer) for _ in range(half)] == expected[half:]
 
 
 FAILURES = [
@@ -417,7 +432,9 @@ def test_a_shared_start_is_what_a_model_based_method_starts_from(name):
     start = initial_design(PLANE, seed=3)
     cls, _ = resolve(name)
     method = make(name, "bounded", seed=3, initial=start)
-    trials = [step(method, functools.partial(measure, "bounded")) for _ in range(len(start.light))]
+    heavy_only = cls.capabilities.model_based and cls.capabilities.levels == "heavy"
+    n = len(start.heavy) if heavy_only else len(start.light)
+    trials = [step(method, functools.partial(measure, "bounded")) for _ in range(n)]
     if not cls.capabilities.model_based:
         own = make(name, "bounded", seed=3)
         assert trials == [step(own, functools.partial(measure, "bounded")) for _ in range(len(start.light))]
@@ -443,7 +460,7 @@ def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name,
     for salt, loaded in (("1", []), ("2", torch)):
         folder = tmp_path / salt
         folder.mkdir()
-        paths = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parent)])
+        paths = os.pathsep.join(str(Path(__file__).parents[level]) for level in (2, 1, 0))
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": paths}
         command = [sys.executable, str(Path(__file__).with_name("one_method.py")), name, *loaded]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
