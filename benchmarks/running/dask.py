@@ -21,7 +21,8 @@ from typing import Any
 
 from baselines.interpreter import run_module
 from benchmarks.common.errors import UsageError, describe_error
-from benchmarks.running.experiment import Experiment
+from benchmarks.records.command import Command
+from benchmarks.running.experiment import NO_COMMAND, Experiment
 from benchmarks.running.local import failure_of, longest
 from benchmarks.running.progress import Failure, Observer, Progress
 from benchmarks.running.worker import interrupts_blocked
@@ -171,7 +172,7 @@ class DaskEngine:
         experiments: Sequence[Experiment],
         out: Path,
         *,
-        command: str,
+        command: Command = NO_COMMAND,
         observer: Observer,
         skip: Container[int] = (),
     ) -> list[Failure]:
@@ -207,7 +208,7 @@ class DaskEngine:
             self.client.cancel(list(self._submitted))  # the tasks notice, and end their processes
         return self._failures
 
-    def _submit(self, index: int, out: Path, command: str) -> None:
+    def _submit(self, index: int, out: Path, command: Command) -> None:
         experiment = self._experiments[index]
         future = self.client.submit(
             run_task,

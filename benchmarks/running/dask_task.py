@@ -15,8 +15,9 @@ from distributed.core import Status
 from distributed.utils import sync
 
 from benchmarks.common.environment import variables
+from benchmarks.records.command import Command
 from benchmarks.records.provenance import provenance
-from benchmarks.records.run_folder import held
+from benchmarks.records.run_folder import RunFolder
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.local import ending
 from benchmarks.running.progress import Ended, Progress
@@ -121,7 +122,7 @@ def checking_plugin(requirements: WorkerRequirements, name: str) -> distributed.
 
 
 def run_task(
-    index: int, experiment: Experiment, out: Path, command: str, requirements: WorkerRequirements, topic: str
+    index: int, experiment: Experiment, out: Path, command: Command, requirements: WorkerRequirements, topic: str
 ) -> Ended:
     """Run an experiment as a Dask task; how it ended.
 
@@ -152,12 +153,12 @@ def run_task(
         ended = _attempt(experiment, out, command, report)
         if ended is not None and not ended.locked:
             return ended
-        while held(experiment.folder(out)):
+        while RunFolder(experiment.folder(out)).is_locked():
             _check_wanted()
             time.sleep(LOOKS)
 
 
-def _attempt(experiment: Experiment, out: Path, command: str, report: Callable[[Progress], None]) -> Ended | None:
+def _attempt(experiment: Experiment, out: Path, command: Command, report: Callable[[Progress], None]) -> Ended | None:
     """Run an experiment in a fresh process; None where that was killed and it is to be started again."""
     _check_wanted()
     worker = Worker(experiment.threads)

@@ -18,7 +18,8 @@ from benchmarks.common import environment as arithmetic
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import TABLES
 from benchmarks.config.spec import Spec
-from benchmarks.records.run_folder import read_run
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import Status
 from benchmarks.records.trials import TrialLog
 from benchmarks.running import dask as dask_engine
 from benchmarks.running import dask_task
@@ -80,13 +81,13 @@ def test_tables_are_those_of_the_local_engine(tmp_path, tasks, cluster):
     local, dask = tmp_path / "local", tmp_path / "dask"
     dask.mkdir()
     expected, seen = Log(), Log()
-    run_all(experiments, local, jobs=1, command="test", observer=expected, skip={0})
+    run_all(experiments, local, jobs=1, observer=expected, skip={0})
     with connect(cluster, 1, dask) as engine:
         assert engine.jobs == 2
-        failures = engine.run_all(experiments, dask, command="test", observer=seen, skip={0})
+        failures = engine.run_all(experiments, dask, observer=seen, skip={0})
     assert [failure.reason for failure in failures] == ["its process ended with exit status 3"]
     assert failures[0].error_file == experiments[3].folder(dask) / "error.txt"
-    assert read_run(experiments[3].folder(dask))["status"] == "failed"
+    assert RunFolder(experiments[3].folder(dask)).info().status is Status.KILLED
     for each in experiments[1:3]:
         assert rows(each.folder(dask)) == rows(each.folder(local))
     assert any(row["status"] == "failed" for row in rows(experiments[2].folder(dask)))
@@ -103,7 +104,7 @@ def test_the_method_that_took_longest_goes_first(tmp_path, small, instead):
     experiments = [experiment(seed, search=search) for seed in (0, 1) for search in (None, slow)]
     log = Log()
     with connect(small.scheduler_address, 1, tmp_path) as engine:
-        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+        assert engine.run_all(experiments, tmp_path, observer=log) == []
     assert log.begun == [0, 1, 3, 2]  # methods that are not known yet, then the slow one
 
 
@@ -114,9 +115,7 @@ def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster, mo
     monkeypatch.setattr(dask_task, "held", lambda folder: asked.set() or held(folder))
     with connect(cluster, 1, tmp_path) as engine:
         with TrialLog(each.folder(tmp_path)):
-            thread = threading.Thread(
-                target=lambda: failures.extend(engine.run_all([each], tmp_path, command="test", observer=log))
-            )
+            thread = threading.Thread(target=lambda: failures.extend(engine.run_all([each], tmp_path, observer=log)))
             thread.start()
             assert asked.wait(60)
             time.sleep(2 * dask_task.LOOKS)
@@ -258,7 +257,7 @@ def test_a_worker_that_comes_later_and_does_not_fit_is_named_once_and_given_noth
     instead(check_worker=answered, _attempt=attempted)
     experiments, log = [experiment(seed) for seed in range(4)], Joining(small)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
-        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+        assert engine.run_all(experiments, tmp_path, observer=log) == []
         assert len(engine.unfit) == 1 and engine.jobs == 1
     assert log.over == dict.fromkeys(range(4)) and [first] * 4 == RAN
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "It is given no experiment" in line]
@@ -270,7 +269,7 @@ def test_a_worker_that_comes_later_and_fits_takes_its_part(tmp_path, small, inst
     instead(_attempt=attempted)
     with connect(small.scheduler_address, 1, tmp_path) as engine:
         experiments = [experiment(seed) for seed in range(6)]
-        assert engine.run_all(experiments, tmp_path, command="test", observer=Joining(small)) == []
+        assert engine.run_all(experiments, tmp_path, observer=Joining(small)) == []
         assert engine.jobs == 2
     assert len(RAN) == 6 and len(set(RAN)) == 2
 
@@ -289,7 +288,7 @@ def test_an_experiment_of_a_worker_that_turns_out_not_to_fit_is_started_again_by
     instead(missing=missing, _attempt=attempted)
     experiments, log = [experiment(seed) for seed in range(3)], Log()
     with connect(small.scheduler_address, 1, tmp_path) as engine:
-        assert engine.run_all(experiments, tmp_path, command="test", observer=log) == []
+        assert engine.run_all(experiments, tmp_path, observer=log) == []
         assert engine.unfit == {asked[0]: "does not see it"}
     assert log.over == dict.fromkeys(range(3)) and len(RAN) == 3 and asked[0] not in RAN
     assert capsys.readouterr().err.count("Dask worker") == 1
@@ -299,7 +298,7 @@ def test_experiments_fail_with_the_reason_where_no_fit_worker_is_left(tmp_path, 
     monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
     with connect(cluster, 1, tmp_path) as engine:
         engine.requirements.token.unlink()
-        failures = engine.run_all([experiment(0), experiment(1)], tmp_path, command="test", observer=Log())
+        failures = engine.run_all([experiment(0), experiment(1)], tmp_path, observer=Log())
     assert len(failures) == 2
     for failure in failures:
         assert failure.reason.startswith("UnfitWorker: Dask worker tcp://") and "does not see" in failure.reason
@@ -323,7 +322,7 @@ def test_a_worker_that_does_not_see_the_table_or_the_data_is_given_nothing(tmp_p
     out = tmp_path / "out"
     out.mkdir()
     with connect(cluster, 1, out) as engine:
-        failures = engine.run_all(experiments, out, command="test", observer=Log())
+        failures = engine.run_all(experiments, out, observer=Log())
     assert sorted(failure.experiment.seed for failure in failures) == [0, 1, 2]
     for failure in failures:
         assert "cannot set up task svm, as the driver can (FileNotFoundError: there is no table" in failure.reason
@@ -346,7 +345,7 @@ def test_an_experiment_whose_only_worker_is_lost_is_started_again_by_one_that_co
     with connect(small.scheduler_address, 1, tmp_path) as engine:
         timer = threading.Timer(1, small.scale, [1])
         timer.start()
-        failures = engine.run_all([each], tmp_path, command="test", observer=log)
+        failures = engine.run_all([each], tmp_path, observer=log)
         timer.join()
     if allowed:
         assert failures == [] and log.begun == [0, 0]
