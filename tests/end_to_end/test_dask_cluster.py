@@ -147,7 +147,9 @@ def test_all_tables_are_those_of_the_local_engine_though_a_worker_is_killed_half
     assert status == 0, err
     assert out.count(" 2/2 ") == 2
     assert err.count("FAILED") == 0
-    assert json.loads(path.with_name("run.json").read_text())["first_trial"] == 1  # it went on from its log
+    assert (
+        json.loads(path.with_name("run.json").read_text())["starts"][-1]["first_trial"] == 1
+    )  # it went on from its log
     status, _, err = finish(cluster.start("benchmarks.run", *waiting, "out=local"))
     assert status == 0, err
     local, dask = tables(tmp_path / "local"), tables(tmp_path / "dask")

@@ -11,12 +11,13 @@ import threading
 import time
 from types import SimpleNamespace
 
-import distributed
+import distributedfrom pathlib import Path
+
 import pytest
 
 from benchmarks.common import environment as arithmetic
 from benchmarks.common.errors import UsageError
-from benchmarks.config.registry import TABLES
+from benchmarks.config.registry import TABLES, target_of
 from benchmarks.config.spec import Spec
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
@@ -27,6 +28,7 @@ from benchmarks.running.budget import Budget
 from benchmarks.running.dask import connect
 from benchmarks.running.dask_task import WorkerRequirements, check_worker
 from benchmarks.running.experiment import Experiment
+from benchmarks.running.source import Recorded
 from benchmarks.running.local import run_all
 from benchmarks.running.progress import Ended
 from support import Log, rows
@@ -111,8 +113,8 @@ def test_the_method_that_took_longest_goes_first(tmp_path, small, instead):
 def test_a_run_that_another_process_works_on_is_waited_for(tmp_path, cluster, monkeypatch):
     each, log = experiment(0), Log()
     failures, asked = [], threading.Event()
-    held = dask_task.held
-    monkeypatch.setattr(dask_task, "held", lambda folder: asked.set() or held(folder))
+    is_locked = RunFolder.is_locked
+    monkeypatch.setattr(RunFolder, "is_locked", lambda folder: asked.set() or is_locked(folder))
     with connect(cluster, 1, tmp_path) as engine:
         with TrialLog(each.folder(tmp_path)):
             thread = threading.Thread(target=lambda: failures.extend(engine.run_all([each], tmp_path, observer=log)))
@@ -308,11 +310,10 @@ def test_a_worker_that_does_not_see_the_table_or_the_data_is_given_nothing(tmp_p
     """Else it would fail one experiment after the other, and be free for the next one first."""
     monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
     table = shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", tmp_path)
-    replay = Spec("svm", "benchmarks.tables.replay.Replay")
-    places = {"table": table}
+    task, source = Spec("svm", target_of("task", "svm")), Recorded(Path(table))
     method = Spec("random_search", "baselines.random_search.RandomSearch")
-    data = replay.build(**places).data
-    experiments = [Experiment(replay, method, seed, Budget(heavy=2), 1, data, places) for seed in range(3)]
+    data = source.objective(task).data
+    experiments = [Experiment(task, method, seed, Budget(heavy=2), 1, data, source) for seed in range(3)]
     assert dask_task.missing(experiments[0]) is None
     other = dataclasses.replace(data, sha256="0" * 64)
     told = dask_task.missing(dataclasses.replace(experiments[0], data=other))
