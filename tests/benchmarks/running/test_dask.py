@@ -9,10 +9,10 @@ import shutil
 import sys
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
-import distributedfrom pathlib import Path
-
+import distributed
 import pytest
 
 from benchmarks.common import environment as arithmetic
@@ -28,9 +28,9 @@ from benchmarks.running.budget import Budget
 from benchmarks.running.dask import connect
 from benchmarks.running.dask_task import WorkerRequirements, check_worker
 from benchmarks.running.experiment import Experiment
-from benchmarks.running.source import Recorded
 from benchmarks.running.local import run_all
 from benchmarks.running.progress import Ended
+from benchmarks.running.source import Recorded
 from support import Log, rows
 
 CURRIN = "benchmarks.objectives.currin.Currin"
