@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+from pathlib import Path
+
 import pytest
 
 from benchmarks.common.errors import UsageError
-from benchmarks.config.registry import choices
+from benchmarks.config.registry import TABLES, choices
 from benchmarks.config.request import normalize, read
+from benchmarks.records.command import Command
 
 CURRIN = ["task=currin", "method=random_search"]
 
@@ -182,3 +187,42 @@ def test_a_table_sets_the_scale_and_takes_parameters(tmp_path):
     assert found.given == {"light_iterations": 5}
     with pytest.raises(UsageError, match=r"data=mnist has no effect with source=table"):
         read([*common, "data=mnist"])
+
+
+NASTY = ["runs (1)", "a=b", "josé", 'it\'s "quoted"', "a,b", "${x}", "[1,2]", "{a: b}", "a#b", "null.d", " x "]
+
+
+@pytest.mark.parametrize("path", NASTY)
+def test_paths_are_taken_literally_whatever_characters_they_hold(path, tmp_path):
+    """Also by way of a shell, as printed commands are pasted."""
+    (request,) = read([*CURRIN, f"out={path}"])
+    assert str(request.out) == path
+    (request,) = read(["task=fcn", f"data_dir={path}"])
+    assert request.data_dir == path
+    table = tmp_path / path / "svm-t-laptop.parquet"
+    (request,) = read(["task=svm", "source=table", f"table={_copy(table)}"])
+    assert request.table == table
+    pasted = shlex.split(str(Command("benchmarks.run", (*CURRIN, f"out={path}"))))
+    assert pasted[3:] == [*CURRIN, f"out={path}"]
+
+
+def test_a_home_folder_and_no_folder_are_known():
+    (request,) = read([*CURRIN, "out=~/runs", "data_dir=null"])
+    assert (request.out, request.data_dir) == (Path.home() / "runs", None)
+
+
+def test_a_sweep_over_tables_is_one_over_files(tmp_path):
+    one, two = (_copy(tmp_path / f"svm-{name}-laptop.parquet") for name in ("t", "u,v"))
+    requests = read(["-m", "task=svm", "source=table", f"table={two}", "threads=1,2"])
+    assert [request.table for request in requests] == [two, two]
+    assert [request.label for request in requests] == ["threads=1", "threads=2"]
+    three = _copy(tmp_path / "svm-w-laptop.parquet")
+    requests = read(["-m", "task=svm", "source=table", f"table={one},{three}"])
+    assert [request.table for request in requests] == [one, three]
+    assert requests[0].label == f"table={one}"
+
+
+def _copy(table):
+    table.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(TABLES / "svm-mnist-5000-laptop.parquet", table)
+    return table

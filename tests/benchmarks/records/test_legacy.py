@@ -1,0 +1,98 @@
+"""Runs and tables of before schema 2, committed as they were recorded: read, reported and continued."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks import report, run, status
+from benchmarks.records.frames import load
+from benchmarks.records.grid import grids
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import Status
+from benchmarks.tables import table as tables
+from support import rows
+
+RECORDED = Path(__file__).with_name("schema_1")
+TABLE = Path("tables/svm-mnist-5000-smoke.parquet")
+TOY = ["+task=toy", "seeds=2", "method=[random_search,btao,btao_paper]", "out=runs", "jobs=2", "display=plain"]
+SVM = ["+task=svm", "source=table", f"table={TABLE}", "seeds=1", "method=btao", "budget.heavy=5", "out=runs"]
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A copy, in the working folder: one run was killed after 11 trials, one seed of two others was never begun."""
+    shutil.copytree(RECORDED, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs"
+
+
+def folders(out):
+    return sorted(str(path.parent.relative_to(out)) for path in out.rglob("run.json"))
+
+
+def test_a_description_is_read_as_if_it_were_of_now(recorded):
+    folder = RunFolder(recorded / "svm/btao-53ee380b77/seed-0")
+    info = folder.info()
+    assert (info.task, info.method, info.seed, info.status) == ("svm", "btao", 0, Status.EXHAUSTED)
+    assert info.why == "every recorded configuration was seen at 50 iterations"
+    assert info.identity["task"] == {"name": "svm", "version": 1, "parameters": {}}
+    assert info.identity["method"]["parameters"]["light_per_heavy"] == 2
+    assert (info.identity["source"], info.table) == ("table", str(TABLE))
+    assert info.command.arguments[:3] == ("+task=svm", "source=table", f"table={TABLE}")
+    (start,) = info.starts
+    assert start.versions["numpy"] == "2.4.6" and start.git["clean"] is True
+    assert folder.is_done()
+    assert load(recorded)["hash"].nunique() == 4
+
+
+def test_no_identity_names_the_path_of_a_class(recorded):
+    for grid in grids(recorded):
+        for info, _ in grid.runs.values():
+            assert "benchmarks." not in json.dumps(info.identity) and "baselines." not in json.dumps(info.identity)
+
+
+def test_status_and_report_read_them(recorded, capsys):
+    assert status.main(["out=runs"]) == 1
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    toy = next(number for number, line in enumerate(lines) if line.startswith("toy, noise=0.0"))
+    assert lines[toy + 1 : toy + 5] == [
+        "               0 1",
+        "btao           . -  1/2",
+        "btao_paper     - T  0/2",
+        "random_search  . -  1/2",
+    ]
+    assert lines[-1] == f"  python -m benchmarks.run {shlex.join(TOY)}"
+    assert report.main(["out=runs"]) == 0
+    assert "btao_paper" in (recorded / "report.md").read_text()
+
+
+@pytest.mark.parametrize("spelling", [[], ["task.parameters.noise=0"]])
+def test_they_are_continued_where_they_are_and_what_is_done_is_not_run_again(recorded, spelling, capsys):
+    before = folders(recorded)
+    assert run.main([*TOY, *spelling]) == 0
+    new = [path for path in folders(recorded) if path not in before]
+    assert sorted(path.partition("-")[0] for path in new) == ["toy/btao", "toy/btao_paper", "toy/random_search"]
+    continued = RunFolder(recorded / "toy/btao_paper-2aa5ed0d0c/seed-1")
+    assert [start.first_trial for start in continued.info().starts] == [0, 11]
+    assert continued.info().status is Status.FINISHED and len(rows(continued.path)) == 18
+    fresh = next(recorded.glob("toy/random_search-*/seed-1"))
+    assert json.loads((fresh / "run.json").read_text())["schema"] == 2
+    assert "3 of 6 were done before" not in capsys.readouterr().err
+    assert status.main(["out=runs"]) == 0
+    assert run.main(TOY) == 0 and folders(recorded) == sorted({*before, *new})
+
+
+def test_a_table_is_replayed_and_its_runs_are_still_known(recorded, capsys):
+    table = tables.load(TABLE)
+    assert (table.head.task, table.head.version) == ("svm", 1)
+    assert run.main([*SVM, "display=plain"]) == 0
+    assert "1 of 1 were done before" in capsys.readouterr().err
+    table.save(Path("again/svm-mnist-5000-smoke.parquet"))
+    again = tables.load("again/svm-mnist-5000-smoke.parquet")
+    assert again.head == table.head and again.sha256 == table.sha256
