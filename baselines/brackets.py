@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from baselines.configspace import from_configuration, to_configspace, to_configuration
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from btao.checks import check_integer, is_number

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from baselines.brackets import lowest_budget, whole_iterations
-from baselines.configspace import from_configuration, to_configspace
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.configspace import from_configuration, to_configspace
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao.checks import is_number

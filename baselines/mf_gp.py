@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from baselines.initial_design import check_start
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
 from btao import Categorical, Integer, Space

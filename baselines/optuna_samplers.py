@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from baselines.encoding import encode_categories
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.encoding import encode_categories
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao import Categorical, Real, Space

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from baselines.interpreter import run_module
+from baselines.libraries.interpreter import run_module
 from btao import Categorical, Integer, Real, Space
 
 PARAMETER_TYPES = {Real: "real", Integer: "integer", Categorical: "categorical"}
@@ -136,7 +136,7 @@ class Method(Protocol):
     trial's number for one that was not asked for or was told before (`baselines.pending_trials.PendingTrials`
     keeps that account). Two instances with equal arguments that are told equal measurements ask for
     equal trials: a run is continued by replaying its trials. A method that wraps a library runs it
-    inside a `baselines.isolated_library.IsolatedLibrary`.
+    inside a `baselines.libraries.isolated_library.IsolatedLibrary`.
 
     A method with a model of the response may have `recommend() -> int | None` too: the number of the
     successful heavy trial, of those told, whose configuration it would recommend now, None if there is

@@ -8,12 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from baselines.configspace import from_configuration, to_configspace, to_configuration
 from baselines.initial_design import check_start
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
+from baselines.libraries.isolated_library import IsolatedLibrary
+from baselines.libraries.smac_stable_order import keep_order
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from baselines.smac_stable_order import keep_order
 from btao.checks import check_integer
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.encoding import encode_categories
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.encoding import encode_categories
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao import Categorical, Integer, Real, Space

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from baselines.interpreter import run_module
+from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import ROOT, TABLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from baselines.interpreter import run_module
+from baselines.libraries.interpreter import run_module
 from benchmarks.config import options
 from benchmarks.config.registry import ROOT
 from benchmarks.studies.reference import NAMES, check, record

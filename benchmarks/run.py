@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from baselines.interpreter import run_module
+from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from baselines.interpreter import interpreter
+from baselines.libraries.interpreter import interpreter
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder

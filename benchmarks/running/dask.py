@@ -19,7 +19,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines.interpreter import run_module
+from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.records.command import Command
 from benchmarks.running.experiment import NO_COMMAND, Experiment

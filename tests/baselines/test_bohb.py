@@ -8,7 +8,7 @@ import pytest
 
 from baselines.bohb import BOHB
 from baselines.initial_design import initial_design
-from baselines.isolated_library import NoProposal
+from baselines.libraries.isolated_library import NoProposal
 from baselines.protocol import Measurement, Problem
 from btao import Categorical, Integer, Real, Space
 

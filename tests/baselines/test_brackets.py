@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.bohb import BOHB
-from baselines.configspace import from_configuration, to_configspace
 from baselines.hyperband import Hyperband
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.configspace import from_configuration, to_configspace
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.protocol import Measurement, Problem
 from btao import Categorical, Integer, Real, Space
 

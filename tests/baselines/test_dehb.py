@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.configspace import from_configuration, to_configspace
 from baselines.dehb import DEHB
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.configspace import from_configuration, to_configspace
+from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.protocol import Measurement, Problem
 from btao import Categorical, Integer, Real, Space
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from ConfigSpace import Configuration
 
-from baselines.configspace import from_configuration, to_configspace
+from baselines.libraries.configspace import from_configuration, to_configspace
+from baselines.libraries.smac_stable_order import keep_order
 from baselines.protocol import InitialDesign, Measurement, Problem, SearchExhausted
 from baselines.smac import FACADES, SMAC
-from baselines.smac_stable_order import keep_order
 from btao import Categorical, Integer, Real, Space
 from support import reserve_less_for_trees
 

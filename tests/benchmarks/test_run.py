@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from baselines.interpreter import interpreter
+from baselines.libraries.interpreter import interpreter
 from baselines.protocol import Capabilities
 from benchmarks.config.request import read
 from benchmarks.data.source import DataSource

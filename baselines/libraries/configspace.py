@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.encoding import encode_categories
+from baselines.libraries.encoding import encode_categories
 from btao import Integer, Real, Space
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 import pytest
 
-from baselines.isolated_library import IsolatedLibrary, NoProposal
+from baselines.libraries.isolated_library import IsolatedLibrary, NoProposal
 
 
 def draw():
@@ -169,7 +169,7 @@ def test_whatever_a_library_does_to_logging_is_undone():
 def test_loggers_made_inside_print_nothing_outside_either():
     program = """
 import logging, sys
-from baselines.isolated_library import IsolatedLibrary
+from baselines.libraries.isolated_library import IsolatedLibrary
 with IsolatedLibrary("library", 0):
     logger = logging.getLogger("made.inside")
     logger.addHandler(logging.StreamHandler(sys.stdout))

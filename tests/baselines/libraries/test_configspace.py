@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from baselines.configspace import from_configuration, to_configspace, to_configuration
+from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
 from btao import Categorical, Integer, Real, Space
 
 CHOICES = (None, True, 1, 1.0, "1", "none", -2.5)
