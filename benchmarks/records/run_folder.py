@@ -189,13 +189,15 @@ def former_folder(out: Path, task: str, method: str, hashed: str) -> Path | None
 
 @functools.lru_cache(64)
 def _former_folders(folder: Path, method: str, changed: int) -> dict[str, Path]:
-    """The folders of a method by the hashes that their runs have now; read again when one was added."""
+    """The folders of a method whose names are not of the hash that their runs have now, by that hash.
+
+    Read again when a folder was added.
+    """
     found = {}
     for path in sorted(folder.glob(f"{method}-*")):
         described = next(path.glob(f"seed-*/{RUN}"), None)
-        if described is not None:
-            with contextlib.suppress(ValueError):  # a damaged one, which is named when it is to be continued
-                run = RunFolder(described.parent).info()
-                if run is not None and path.name != f"{method}-{run.hash}":
-                    found[run.hash] = path
+        with contextlib.suppress(CorruptRecord):  # which is named when it is to be continued
+            run = None if described is None else RunFolder(described.parent).info()
+            if run is not None and path.name != f"{method}-{run.hash}":
+                found[run.hash] = path
     return found
