@@ -29,10 +29,9 @@ from benchmarks.running.worker import interrupts_blocked
 
 try:
     import distributed
-
-    from benchmarks.running.dask_task import WorkerRequirements, checking_plugin, run_task
 except ImportError as error:
     raise UsageError(f"engine=dask needs distributed: {run_module('pip', 'install', 'distributed')}") from error
+from benchmarks.running.dask_task import WorkerRequirements, checking_plugin, run_task
 
 CONNECTING = 10.0  # seconds that a scheduler has to answer, and a worker to hand over what it returned
 PATIENCE = 60.0  # seconds without a fit worker, where there are others, after which experiments fail
@@ -43,7 +42,7 @@ GONE = "the Dask scheduler is gone or has dropped it; the same command continues
 
 @contextlib.contextmanager
 def connect(address: str | None, jobs: int, out: Path) -> Iterator[DaskEngine]:
-    """A cluster whose workers are fit for work.
+    """Connect to a cluster and have its workers checked.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ def connect(address: str | None, jobs: int, out: Path) -> Iterator[DaskEngine]:
 
 
 def _client(address: str | None, jobs: int) -> distributed.Client:
-    """The client of a scheduler, or of a cluster of its own."""
+    """Connect to a scheduler, or start a cluster on this machine, which ends with the client."""
     own = {
         "n_workers": jobs,
         "threads_per_worker": 1,
@@ -92,6 +91,8 @@ def _client(address: str | None, jobs: int) -> distributed.Client:
             options = own if address is None else {}
             return distributed.Client(address, timeout=CONNECTING, set_as_default=False, **options)
     except (OSError, ValueError) as error:
+        if address is None:
+            raise
         raise UsageError(
             f"engine.address={address}: no Dask scheduler answered there within {CONNECTING:.0f} s"
         ) from error
@@ -121,6 +122,7 @@ class DaskEngine:
     ----------
     client : Client
     requirements : WorkerRequirements
+        What a worker must have in common with this process.
     threads : dict of str to int
         By address: the fit workers and how many experiments each takes at a time.
     unfit : dict of str to str
@@ -162,9 +164,9 @@ class DaskEngine:
 
     def close(self) -> None:
         """Have no further worker checked."""
-        for topic in (self._name, "all"):
-            self.client.unsubscribe_topic(topic)
         with contextlib.suppress(Exception):  # a scheduler or a worker that is gone checks none
+            for topic in (self._name, "all"):
+                self.client.unsubscribe_topic(topic)
             self.client.unregister_worker_plugin(self._name)
 
     def run_all(
@@ -190,15 +192,15 @@ class DaskEngine:
         fit_at = time.monotonic()
         try:
             while self._pending or self._submitted:
-                # No more than run at a time: Dask would spread all over the workers there are, and count the
-                # loss of one against each experiment that waits there.
+                # Dask would assign all tasks to the workers of now, as they ask for a resource, and count the loss
+                # of one against each task that waits there. So it gets no more than run at a time.
                 while self._pending and len(self._submitted) < self.jobs:
                     self._submit(longest(self._pending, experiments, self._durations), out.resolve(), command)
-                # Not as_completed, which waits for ends alone: here reports and workers come in between.
+                # as_completed waits for ends alone; here reports and changes of workers come in between.
                 with contextlib.suppress(queue.Empty):
                     handle, event = self._events.get(timeout=LOOKS)
                     handle(event)
-                # Not no-workers-timeout, which is the scheduler's to set and does not say what workers lack.
+                # Dask's no-workers-timeout is set with the scheduler, and does not say what the workers lack.
                 if self.threads or not self.unfit or any(at in self.unfit for at, _ in self._running.values()):
                     fit_at = time.monotonic()
                 elif time.monotonic() - fit_at > PATIENCE:
@@ -225,7 +227,7 @@ class DaskEngine:
         future.add_done_callback(lambda future: self._events.put((self._ended, future)))
 
     def _reported(self, report: Any) -> None:
-        """Handle what a task says of its experiment, or a check of its worker."""
+        """Handle what a task reports of its experiment, or the check of a worker."""
         if isinstance(report, bytes):
             self._progressed(*pickle.loads(report))
             return

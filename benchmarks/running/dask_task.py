@@ -62,7 +62,7 @@ class WorkerRequirements:
 
 
 def check_worker(requirements: WorkerRequirements) -> str | None:
-    """What this process lacks to meet the requirements, None if nothing."""
+    """Say what this process lacks to meet the requirements; None if nothing."""
     if not requirements.token.exists():
         return f"does not see {requirements.token.parent}: out= must be a folder that all machines share"
     here = WorkerRequirements.of_this_process(requirements.token)
@@ -78,7 +78,7 @@ def check_worker(requirements: WorkerRequirements) -> str | None:
 
 
 def missing(experiment: Experiment) -> str | None:
-    """What this process lacks of the table or the data of an experiment, None if nothing."""
+    """Say what this process lacks of the table or the data of an experiment; None if nothing."""
     try:
         experiment.objective()
     except (OSError, ValueError) as error:
@@ -87,9 +87,9 @@ def missing(experiment: Experiment) -> str | None:
 
 
 def checking_plugin(requirements: WorkerRequirements, name: str) -> distributed.WorkerPlugin:
-    """A plugin that checks each worker, and gives a fit one a resource for each of its threads.
+    """Make a plugin that checks each worker, and gives a fit one a resource for each of its threads.
 
-    The address, the threads and what is lacking are logged as an event; setup fails where something is.
+    It logs the address, the threads and what is lacking as an event. Its setup fails at an unfit worker.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def checking_plugin(requirements: WorkerRequirements, name: str) -> distributed.
             try:
                 lacking = pickle.loads(check)()
             except Exception as error:
-                lacking = f"cannot load the suite: {type(error).__name__}: {error}"
+                lacking = f"cannot load the suite: {type(error).__name__}: {' '.join(str(error).split())}"
             address, threads = worker.contact_address, worker.state.nthreads
             await worker.set_resources(**{plugin_name: 0 if lacking else threads})
             worker.log_event(plugin_name, (address, threads, lacking))
@@ -124,11 +124,11 @@ def checking_plugin(requirements: WorkerRequirements, name: str) -> distributed.
 def run_task(
     index: int, experiment: Experiment, out: Path, command: Command, requirements: WorkerRequirements, topic: str
 ) -> Ended:
-    """Run an experiment as a Dask task; how it ended.
+    """Run an experiment as a Dask task, and return how it ended.
 
-    What happens meanwhile is logged as events of `topic`: the index and the worker with None at the
-    start, then with progress. Where another process works on the experiment, as one whose worker was
-    thought lost may do, this waits for its end and goes on from there.
+    It logs events of `topic`: the index and the worker with None at the start, then with progress.
+    Where another process works on the experiment, as one whose worker was thought lost may do, it
+    waits for the end of that and goes on from there.
 
     Raises
     ------
