@@ -24,7 +24,7 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
 
     step                            where                                        what goes on to the next step
     read the arguments              config.request.read (Hydra, conf/)           Request
-    build and check all             running.plan.plan                            Plan of Experiments: Spec, Budget, Source
+    build and check all             running.plan.plan                            Plan of Experiments, each with Specs
     run the plans                   studies.execution.execute                    Plan, records.command.Command
     share out experiments           running.local.run_all, or running.dask       Experiment, by a pipe or by Dask
     run one in a process            running.worker, running.worker_process       Experiment
