@@ -1,11 +1,16 @@
-"""What each package imports: declared in pyproject.toml, and only from the storeys below."""
+"""What each package imports: declared in pyproject.toml, and only from the storeys and floors below.
+
+Run as a script, this file prints the rooms of `benchmarks`: `.venv/bin/python tests/packaging/test_imports.py`.
+"""
 
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -20,6 +25,20 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = ("optuna", "dehb", "botorch")  # extras of single methods
 NO_EXTRA = {"dehb"}  # their own pins are out of date
 STOREYS = {"btao": set(), "baselines": {"btao"}, "benchmarks": {"btao", "baselines"}}
+# The rooms of `benchmarks`, lowest floor first: a room imports only from floors below its own, whether at the head of a
+# module, inside a function or under TYPE_CHECKING. A module that lies in no room is a command.
+FLOORS = (
+    ("common", "data"),
+    ("objectives", "config"),
+    ("records",),
+    ("tables",),
+    ("running", "analysis"),
+    ("console", "figures"),
+    ("reporting", "studies"),
+    ("commands",),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS, start=1) for room in rooms}
+MOST_FLOORS, MOST_MODULES, MOST_LINES = 9, 15, 150  # of the house, of a folder, of a command
 
 
 def imported(package: str) -> set[str]:
@@ -75,3 +94,108 @@ def test_importing_btao_loads_nothing_of_the_suite():
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"baselines", "benchmarks", "hydra", "matplotlib", "pandas", "rich", "sklearn", "tensorflow"}
     assert not heavy & set(run.stdout.split())
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file; that of its package for an `__init__.py`."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in sorted((ROOT / "benchmarks").rglob("*.py"))}
+
+
+def room_of(module: str) -> str | None:
+    """The room of a module; None for `benchmarks` itself, which is only a docstring."""
+    if module == "benchmarks":
+        return None
+    parts = module.split(".")
+    return parts[1] if len(parts) > 2 or MODULES[module].name == "__init__.py" else "commands"
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """The modules of `benchmarks` that a file imports, at any depth of its code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are written in full"
+            members = (f"{node.module}.{alias.name}" for alias in node.names)
+            names = [member if member in MODULES else node.module for member in members]
+        yield from (name for name in names if name.partition(".")[0] == "benchmarks")
+
+
+ARROWS = {module: set(imports_of(path)) - {module} for module, path in MODULES.items()}
+
+
+def rooms() -> dict[str, set[str]]:
+    """By room, the other rooms that it imports."""
+    graph: dict[str, set[str]] = {room_of(module): set() for module in MODULES if module != "benchmarks"}
+    for module, imports in ARROWS.items():
+        if module != "benchmarks":
+            graph[room_of(module)] |= {room_of(name) for name in imports} - {room_of(module), None}
+    return graph
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """A circle of a graph, node by node; empty if there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def modules_in(room: str) -> list[str]:
+    """The modules of a room, without its `__init__.py`."""
+    return [name for name, path in MODULES.items() if path.name != "__init__.py" and room_of(name) == room]
+
+
+def test_every_room_has_a_floor_and_there_are_few_floors():
+    assert set(rooms()) == set(FLOOR_OF)
+    assert len(FLOORS) <= MOST_FLOORS
+
+
+def test_a_room_imports_only_from_floors_below():
+    up = {
+        f"{module} imports {name}"
+        for module, imports in ARROWS.items()
+        for name in imports
+        if None not in (room_of(module), room_of(name))
+        and room_of(module) != room_of(name)
+        and FLOOR_OF[room_of(name)] >= FLOOR_OF[room_of(module)]
+    }
+    assert up == set()
+
+
+def test_nothing_runs_in_a_circle():
+    assert circle(rooms()) == []
+    assert circle(ARROWS) == []
+
+
+@pytest.mark.parametrize("package", STOREYS)
+def test_a_folder_holds_few_modules_and_says_which(package):
+    for init in sorted((ROOT / package).rglob("__init__.py")):
+        assert len([*init.parent.glob("*.py")]) - 1 <= MOST_MODULES, init.parent
+        assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), init
+
+
+@pytest.mark.parametrize("command", modules_in("commands"))
+def test_a_command_is_short_and_imports_no_other(command):
+    assert len(MODULES[command].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert [name for name in ARROWS[command] if room_of(name) == "commands"] == []
+
+
+def print_rooms() -> None:
+    """Print every room with its floor, the number of its modules and the rooms that it imports."""
+    graph = rooms()
+    print(f"{'floor':5}  {'room':10}  {'modules':7}  imports")
+    for room, floor in FLOOR_OF.items():
+        imports = " ".join(sorted(graph[room], key=lambda name: (FLOOR_OF[name], name)))
+        print(f"{floor:5}  {room:10}  {len(modules_in(room)):7}  {imports or '–'}")
+    circles = [" -> ".join(found) for found in (circle(graph), circle(ARROWS)) if found]
+    print(*circles, f"{len(circles)} circles, {len(FLOORS)} floors", sep="\n")
+
+
+if __name__ == "__main__":
+    print_rooms()
