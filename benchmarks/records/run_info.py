@@ -12,6 +12,7 @@ from typing import Any, Self
 from benchmarks.records.command import Command
 
 SCHEMA = 2  # of run.json; `benchmarks.records.legacy` reads 1
+IDENTITY = {"task", "method", "source", "budget", "threads", "data"}  # what an identity has at least
 
 
 class Status(enum.StrEnum):
@@ -135,8 +136,8 @@ class RunInfo:
         """The run in a run.json of this schema; KeyError, TypeError, ValueError or AttributeError if there is none."""
         values = {field.name: data[field.name] for field in dataclasses.fields(cls)}
         starts = tuple(Start(**start | {"command": Command.from_json(start["command"])}) for start in data["starts"])
-        for name in ("method", "budget", "threads", "data", "task"):
-            values["identity"][name]
+        if missing := IDENTITY - values["identity"].keys():
+            raise KeyError(f"identity without {', '.join(sorted(missing))}")
         return cls(**values | {"status": Status(data["status"]), "starts": starts or (Start(),)})
 
 
