@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -196,19 +195,9 @@ def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     options = {} if is_stand_in(name) else {"data": _published(name)}
     folder = data_dir or os.environ.get("BTAO_DATA")
     if folder:
-        options["data_dir"] = _for_hydra(str(Path(folder).expanduser().absolute()))
+        options["data_dir"] = str(Path(folder).expanduser().absolute())
     return options
 
 
 def _published(name: str) -> str:
     return name.partition(" (")[0]  # in brackets: who carries the images, or the table of a recording
-
-
-def _for_hydra(text: str) -> str:
-    """A text as the value of an option, in quotes where Hydra takes it in quotes only."""
-    if re.fullmatch(r"[\w./+@-]+", text, re.ASCII):
-        return text
-    # In quotes it takes backslashes as they are, but before a quote and before ${, which begins an interpolation.
-    text = re.sub(r"(\\*)\$\{", lambda found: found[1] * 2 + "\\${", text)
-    text = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), text)
-    return f"'{text}'"

@@ -1,4 +1,4 @@
-"""What a benchmark task is: a space, two levels of training and an evaluation."""
+"""Which data a task used, as records say it."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.config.request import read
 from benchmarks.data import datasets as data
 from benchmarks.data import download
 from benchmarks.data.images import CorruptData, Images, content_sha256, split, stratified_order
@@ -502,16 +503,11 @@ def test_a_stand_in_gives_what_it_has():
 @pytest.mark.parametrize(
     "folder", ["images", "my images, old", "it's", "ü~(x)", "back\\slash", "it\\'s", "end\\", "a${b}", "\\${x}"]
 )
-def test_data_are_found_again_by_options_that_hydra_reads(tmp_path, monkeypatch, folder):
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-    from omegaconf import OmegaConf
-
+def test_data_are_found_again_by_options_that_a_command_reads(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     options = data.found_by("mnist (foreign copy 01234567)", folder)
-    read = [OverridesParser.create().parse_override(f"{name}={value}") for name, value in options.items()]
-    config = OmegaConf.create({item.key_or_group: item.value() for item in read})
-    assert OmegaConf.to_container(config, resolve=True) == {"data": "mnist", "data_dir": str(tmp_path / folder)}
-    assert not any(item.is_sweep_override() for item in read)
+    (request,) = read(["task=fcn", *(f"{name}={value}" for name, value in options.items())])
+    assert (request.data, request.data_dir) == ("mnist", str(tmp_path / folder))
 
 
 def test_a_stand_in_and_no_folder_need_no_options(monkeypatch):
