@@ -25,6 +25,7 @@ from benchmarks.analysis.variants import DEFAULT, METHOD
 from benchmarks.objectives.protocol import Objective
 from benchmarks.tables.table import Table
 
+# Of every interval; where the largest or least of several pairs is judged, corrected for their number.
 CONFIDENCE = 0.95
 
 
