@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.analysis.claims import CLAIMS, figure_text, judge, markdown, read
 from benchmarks.common.errors import UsageError
 from benchmarks.common.files import write_whole
 from benchmarks.config import options
@@ -38,6 +37,8 @@ OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
+    from benchmarks.analysis.claims import CLAIMS, judge, markdown, read
+
     try:
         given = options.given(arguments, OPTIONS)
         claims = read(Path(given.get("claims", CLAIMS)).expanduser())
@@ -72,6 +73,7 @@ def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
 
 
 def _print(table: DataFrame) -> None:
+    from benchmarks.analysis.claims import figure_text
     from benchmarks.console.summary import print_table
 
     rows = [

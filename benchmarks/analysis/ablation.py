@@ -4,7 +4,7 @@ Definitions
 -----------
 variant
     BTAO with one option changed; its label names the option and the value, as `light_per_heavy=4`.
-    Two bounds that make one model count as one option.
+    Two bounds that make one model count as one option. See `benchmarks.analysis.variants`.
 cost
     Heavy runs, or heavy equivalents: iterations of all runs, light ones too, divided by those of a heavy run.
     Options that buy information with light runs have to be judged by the second.
@@ -29,88 +29,18 @@ start
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
 
 from benchmarks.analysis.incumbents import incumbents
-from benchmarks.analysis.intervals import interval
+from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, interval
 from benchmarks.analysis.scores import REGRET_FLOOR, scores
-from benchmarks.config.options import text
-from benchmarks.config.registry import document
+from benchmarks.analysis.variants import DEFAULT, METHOD, label, variants
 
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
-METHOD = "btao"
-# Each option with the values it takes; the default is among those of the first.
-OPTIONS: dict[str, tuple[Any, ...]] = {
-    "light_per_heavy": (1, 2, 3, 4, 5, 6, 7, 8),
-    "n_init": (2, 3, 8),
-    "start": ("random",),
-    "candidates": ("light",),
-    "square_root_beta": (True,),
-}
-# The bounds of the model, which are changed together. Where a task has none, those of validation errors are set.
-BOUNDS: dict[str, dict[str, list[Any]]] = {
-    "truncated": {"delta_bounds": [-1.0, 0.0], "rho_bounds": [0.0, 1.0]},
-    "untruncated": {"delta_bounds": ["-inf", "inf"], "rho_bounds": ["-inf", "inf"]},
-}
-DEFAULT = "default"
 EQUAL_COSTS = ("heavy_runs", "heavy_equivalents")  # of which variants have spent the same when they are compared
-
-
-@dataclass(frozen=True)
-class Study:
-    """Tasks on which all options are changed.
-
-    Attributes
-    ----------
-    words : tuple of str
-        Of the command line: the tasks, where their values come from, the budget.
-    bounds : str
-        The bounds in `BOUNDS` that the tasks do not have by themselves.
-    """
-
-    words: tuple[str, ...]
-    bounds: str
-
-
-STUDIES = (
-    Study(("task=currin,park", "budget.heavy=12"), "truncated"),
-    Study(("task=svm,fcn,cnn", "source=table", "budget.heavy=12"), "untruncated"),
-)
-
-
-def commands(studies: Sequence[Study] = STUDIES, options: Mapping[str, Sequence[Any]] = OPTIONS) -> list[list[str]]:
-    """The arguments of `python -m benchmarks.run`, less seeds and out: a sweep for every option of every study."""
-    return [[*study.words, f"method={METHOD}", *words] for study in studies for words in _sweeps(study, options)]
-
-
-def _sweeps(study: Study, options: Mapping[str, Sequence[Any]]) -> Iterator[list[str]]:
-    for option, values in options.items():
-        yield ["-m", f"methods.{METHOD}.{option}={','.join(map(text, values))}"]
-    yield ["-m", *(f"methods.{METHOD}.{option}={text(pair)}" for option, pair in BOUNDS[study.bounds].items())]
-
-
-def label(parameters: Mapping[str, Any]) -> str:
-    """The label of a variant.
-
-    Parameters
-    ----------
-    parameters : mapping
-        The resolved ones of the method, as its run.json and the column `parameters` of `records.load` hold them.
-    """
-    changed = {
-        name: value for name, value in document("method", METHOD).items() if parameters.get(name, value) != value
-    }
-    changed = {name: parameters[name] for name in changed}
-    for name, bounds in BOUNDS.items():
-        if changed == bounds:
-            return name
-    return ", ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in changed.items()) or DEFAULT
 
 
 def labels(trials: DataFrame) -> Series:
@@ -129,13 +59,6 @@ def labels(trials: DataFrame) -> Series:
             else "the frame has trials whose parameters are not on record: run them again"
         )
     return trials["parameters"].map({each: label(json.loads(each)) for each in trials["parameters"].unique()})
-
-
-def variants() -> list[str]:
-    """The labels in the order in which tables and figures show them, the default first."""
-    default = document("method", METHOD)
-    singles = [{option: value} for option, values in OPTIONS.items() for value in values]
-    return list(dict.fromkeys([DEFAULT, *(label(default | changed) for changed in [*singles, *BOUNDS.values()])]))
 
 
 def regrets(trials: DataFrame, cost: str, at: float) -> DataFrame:
@@ -201,9 +124,7 @@ def first_proposal(trials: DataFrame, cost: str) -> float:
     return float(np.median(spent))
 
 
-def effects(
-    trials: DataFrame, cost: str, at: float | Series, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> DataFrame:
+def effects(trials: DataFrame, cost: str, at: float | Series, resampling: Resampling = RESAMPLING) -> DataFrame:
     """Each variant against the default, paired by seed.
 
     Parameters
@@ -212,8 +133,8 @@ def effects(
         As in `regrets`.
     at : float or Series
         How much of it, for all variants or by task and label, as `common_end` returns it.
-    confidence, resamples, seed
-        As in `intervals.interval`.
+    resampling : Resampling
+        Of the intervals.
 
     Returns
     -------
@@ -231,8 +152,6 @@ def effects(
     ValueError
         As `regrets`, and if a task has no runs of the default.
     """
-    import pandas as pd
-
     states = _states(trials, cost)
     known = trials["truth"].notna().groupby(trials["task"]).any()
     rows = []
@@ -253,7 +172,7 @@ def effects(
             row |= {"n": len(pairs), "missing": int(runs[name]) - len(pairs)}
             row |= {"regret": _median(mine), "default": _median(default)}
             for each, values in paired.items():
-                numbers = _mean(values, confidence, resamples, seed)
+                numbers = _mean(values, resampling)
                 row |= dict(zip((each, f"{each}_low", f"{each}_high"), numbers, strict=True))
             row |= {"measure": measure, "value": row[measure]}
             row |= {end: row[f"{measure}_{end}"] for end in ("low", "high")}
@@ -267,20 +186,19 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(values)) if len(values) else np.nan
 
 
-def _mean(values: np.ndarray, confidence: float, resamples: int, seed: int) -> tuple[float, float, float]:
+def _mean(values: np.ndarray, resampling: Resampling) -> tuple[float, float, float]:
     """A mean with its interval, which there is none of where all values are 0."""
     if not len(values):
         return np.nan, np.nan, np.nan
     if not values.any():
         return 0.0, np.nan, np.nan
-    low, high = interval(values, confidence=confidence, resamples=resamples, seed=seed)
+    low, high = interval(values, resampling=resampling)
     return float(values.mean()), float(low), float(high)
 
 
 def _states(trials: DataFrame, cost: str) -> DataFrame:
     """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns."""
-    if cost not in EQUAL_COSTS:
-        raise ValueError(f"cost must be one of {', '.join(EQUAL_COSTS)}, got {cost!r}")
+    check_choice("cost", cost, EQUAL_COSTS)
     names = dict(zip(trials["hash"], labels(trials), strict=True))
     states = incumbents(trials)
     states = states.assign(label=states["hash"].map(names))

@@ -11,15 +11,12 @@ curve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
+from pandas import DataFrame
 
 from benchmarks.analysis.incumbents import METHOD, incumbents
-from benchmarks.analysis.intervals import STATISTICS, interval, statistic_of
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from benchmarks.analysis.intervals import RESAMPLING, STATISTICS, Resampling, check_choice, interval, statistic_of
 
 IDENTITY = ["task", "data", "method", "hash", "label"]
 AXES = ("heavy_runs", "heavy_equivalents", "train_seconds", "time")
@@ -32,9 +29,7 @@ def aggregate(
     measure: str = "regret",
     *,
     statistic: str = "mean",
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    resampling: Resampling = RESAMPLING,
 ) -> DataFrame:
     """Statistics over the seeds of each method, at every step of any seed, and just after the end of one.
 
@@ -48,8 +43,8 @@ def aggregate(
         What to average.
     statistic : {"mean", "median", "iqm"}
         What the interval is of.
-    confidence, resamples, seed
-        As in `intervals.interval`.
+    resampling : Resampling
+        Of the intervals.
 
     Returns
     -------
@@ -65,10 +60,8 @@ def aggregate(
     ValueError
         If `against`, `measure` or `statistic` is not one of those named.
     """
-    import pandas as pd
-
-    check_axis(against)
-    check_measure(measure)
+    check_choice("against", against, AXES)
+    check_choice("measure", measure, MEASURES)
     statistic_of(statistic)
 
     names = [*STATISTICS, "q25", "q75", "low", "high"]
@@ -93,7 +86,7 @@ def aggregate(
                 sample = distinct[np.ix_(rows, present)]
                 points = [function(sample, axis=1) for function in STATISTICS.values()]
                 quartiles = np.quantile(sample, [0.25, 0.75], axis=1)
-                bounds = interval(sample, statistic, confidence=confidence, resamples=resamples, seed=seed)
+                bounds = interval(sample, statistic, resampling)
                 numbers[rows] = np.column_stack([*points, *quartiles, *bounds])
         parts.append(
             pd.DataFrame(
@@ -110,14 +103,7 @@ def aggregate(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def summary(
-    frame: DataFrame,
-    *,
-    statistic: str = "mean",
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> DataFrame:
+def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling = RESAMPLING) -> DataFrame:
     """What each method reached and what it cost: the table at the end of a run.
 
     Parameters
@@ -126,8 +112,8 @@ def summary(
         Trials as `records.load` returns them. A run that is not finished counts with what it has.
     statistic : {"mean", "median", "iqm"}
         What the intervals are of.
-    confidence, resamples, seed
-        As in `intervals.interval`.
+    resampling : Resampling
+        Of the intervals.
 
     Returns
     -------
@@ -147,8 +133,6 @@ def summary(
     ValueError
         If there is no such statistic; and as `incumbents`.
     """
-    import pandas as pd
-
     statistic_of(statistic)
     states = incumbents(frame)
     trials = frame.groupby(METHOD)
@@ -170,7 +154,7 @@ def summary(
             final = last[measure].dropna().to_numpy()
             for each, function in STATISTICS.items():
                 row |= {f"{name}_{each}": float(function(final)) if final.size else np.nan}
-            low, high = interval(final, statistic, confidence=confidence, resamples=resamples, seed=seed)
+            low, high = interval(final, statistic, resampling)
             row |= {f"{name}_low": float(low), f"{name}_high": float(high)}
         row |= {
             "light_runs": int((~heavy).sum()),
@@ -194,16 +178,6 @@ def without_result(frame: DataFrame) -> list[str]:
             why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
             lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
     return lines
-
-
-def check_axis(against: str) -> None:
-    if against not in AXES:
-        raise ValueError(f"against must be one of {', '.join(AXES)}, got {against!r}")
-
-
-def check_measure(measure: str) -> None:
-    if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
 
 
 def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:

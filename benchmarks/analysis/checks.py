@@ -10,23 +10,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pandas import DataFrame
+from scipy.stats import qmc
 
 from benchmarks.analysis import ablation, targets
 from benchmarks.analysis import training_curves as curves
 from benchmarks.analysis.incumbents import incumbents
-from benchmarks.analysis.intervals import bootstrap, interval, wilson
+from benchmarks.analysis.intervals import Resampling, bootstrap, interval, wilson
 from benchmarks.analysis.scores import common_cost, scores
+from benchmarks.analysis.variants import DEFAULT, METHOD
+from benchmarks.objectives.protocol import Objective
 from benchmarks.tables.table import Table
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from benchmarks.objectives.protocol import Objective
-
-
+# Of every interval; where the largest or least of several pairs is judged, corrected for their number.
 CONFIDENCE = 0.95
 
 
@@ -122,10 +121,10 @@ def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heav
 
     In decades where the truth is known, else as the difference of errors; above 0 the default is better.
     """
-    trials = frame[(frame["task"] == task) & (frame["method"] == ablation.METHOD)]
+    trials = frame[(frame["task"] == task) & (frame["method"] == METHOD)]
     if trials.empty or variant not in set(labels := ablation.labels(trials)):
         raise Undecided(f"no runs of {variant} on {task}")
-    trials = trials[labels.isin([variant, ablation.DEFAULT])]
+    trials = trials[labels.isin([variant, DEFAULT])]
     row: Any = ablation.effects(trials, cost, ablation.common_end(trials, cost)).set_index("label").loc[variant]
     if row["equal"] == row["n"]:
         raise Undecided(f"all {row['n']} pairs of runs end alike" if row["n"] else f"no run of {variant} has a pair")
@@ -158,8 +157,6 @@ def ordered_curves(table: Table) -> Figure:
 
 def ordered_levels(task: Objective, points: int = 4096) -> Figure:
     """The share of the space where the heavy response is at most the light one, at scrambled Sobol points."""
-    from scipy.stats import qmc
-
     sample = qmc.Sobol(task.space.dim, rng=np.random.default_rng(0)).random(points)
     configs = [task.space.from_unit(point) for point in sample]
     light, heavy = ([task.evaluate(config, level, 0).value for config in configs] for level in (task.light, task.heavy))
@@ -209,8 +206,8 @@ def _differences(
         raise Undecided("one seed of a method gives no interval")
     for a, b in pairs:
         ends = []
-        for confidence, resamples in ((CONFIDENCE, 2000), (1 - (1 - CONFIDENCE) / len(pairs), 10000)):
-            low, high = bootstrap([values[a], values[b]], difference, confidence=confidence, resamples=resamples)
+        for resampling in (Resampling(CONFIDENCE), Resampling(1 - (1 - CONFIDENCE) / len(pairs), 10000)):
+            low, high = bootstrap([values[a], values[b]], difference, resampling)
             ends.append((float(low), float(high)))
         yield float(difference(values[a], values[b])), ends[0], ends[1]
 

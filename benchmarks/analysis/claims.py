@@ -11,15 +11,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import yaml
+from pandas import DataFrame, Series
+
+from benchmarks.analysis import checks
+from benchmarks.analysis.checks import Figure, Undecided
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
-    from benchmarks.analysis.checks import Figure
+from benchmarks.config.registry import document, find_table
+from benchmarks.config.spec import Spec
+from benchmarks.data.datasets import is_stand_in
+from benchmarks.tables import table as tables
+from benchmarks.tables.table import Table
 
 CLAIMS = Path(__file__).with_suffix(".yaml")
 OURS = "the paper counts heavy runs only"  # how the source of a claim begins that is a variation of the paper's
@@ -91,10 +96,6 @@ def read(path: Path = CLAIMS) -> list[Claim]:
     UsageError
         If it cannot be read, or a claim lacks something or names what there is not.
     """
-    import yaml
-
-    from benchmarks.analysis import checks as claim_checks
-
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
@@ -104,7 +105,7 @@ def read(path: Path = CLAIMS) -> list[Claim]:
     claims: list[Claim] = []
     for number, entry in enumerate(entries, start=1):
         try:
-            claims.extend(_claim(each, claim_checks) for each in _each(entry))
+            claims.extend(_claim(each) for each in _each(entry))
         except (KeyError, TypeError, ValueError) as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UsageError(f"claims={path}: claim {number} {reason}") from error
@@ -125,10 +126,10 @@ def _each(entry: Any) -> Iterator[dict[str, Any]]:
         yield entry | texts | {"parameters": entry["parameters"] | given}
 
 
-def _claim(entry: dict[str, Any], checks: Any) -> Claim:
+def _claim(entry: dict[str, Any]) -> Claim:
     if not {"above", "below"} & set(entry):
         raise ValueError("needs above or below, to say which figures would make it true")
-    known = [name for name, value in vars(checks).items() if _is_check(value, checks)]
+    known = [name for name, value in vars(checks).items() if _is_check(value)]
     if entry["check"] not in known:
         raise ValueError(options.unknown("check", str(entry["check"]), known))
     check = getattr(checks, entry["check"])
@@ -146,7 +147,7 @@ def _claim(entry: dict[str, Any], checks: Any) -> Claim:
     return Claim(text, source, meaning, check, (kind, name), entry["parameters"], above, below, "images" in entry)
 
 
-def _is_check(value: Any, checks: Any) -> bool:
+def _is_check(value: Any) -> bool:
     """A public function of the module whose first argument is what a claim can be of."""
     if not inspect.isfunction(value) or value.__module__ != checks.__name__ or value.__name__.startswith("_"):
         return False
@@ -169,10 +170,6 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
         points), data (the data set, where there is one), meaning, reason (why nothing can be told, where there is
         no figure), code (file, line).
     """
-    import pandas
-
-    from benchmarks.analysis.checks import Undecided
-
     subject = functools.cache(functools.partial(_subject, records))
     rows = []
     for claim in claims:
@@ -189,21 +186,16 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
             row |= {"verdict": claim.verdict(figure)} | dataclasses.asdict(figure)
             row["figure"] = row.pop("value")
         rows.append(row | {"reason": reason, "code": claim.code})
-    return pandas.DataFrame(rows)[list(COLUMNS)]
+    return DataFrame(rows, columns=COLUMNS)
 
 
 def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
     """What a claim is of: trials, a recorded table or a task; Undecided where there is none."""
-    from benchmarks.analysis.checks import Undecided
-    from benchmarks.config.registry import document, find_table
-    from benchmarks.config.spec import Spec
-    from benchmarks.tables import table
-
     try:
         if kind == "records":
             return records(name)
         if kind == "table":
-            return table.load(find_table(name, None, None))
+            return tables.load(find_table(name, None, None))
     except (FileNotFoundError, UsageError):
         raise Undecided(f"no {'reference result' if kind == 'records' else 'recorded table'} {name}") from None
     task = document("task", name)
@@ -215,13 +207,7 @@ def _data(of: Any, claim: Claim) -> str:
 
     That is a stand-in, or for a claim of all images what does not name a table of all.
     """
-    import pandas
-
-    from benchmarks.analysis.checks import Undecided
-    from benchmarks.data.datasets import is_stand_in
-    from benchmarks.tables.table import Table
-
-    if isinstance(of, pandas.DataFrame):
+    if isinstance(of, DataFrame):
         names = of.loc[of["task"] == claim.parameters.get("task"), "data"].dropna().unique().tolist()
     elif isinstance(of, Table):
         n = of.rows["configuration"].nunique()
@@ -243,15 +229,8 @@ def markdown(table: DataFrame) -> str:
     for row in table.to_dict("records"):
         link = f"[{Path(row['code'].partition('#')[0]).name}](../../{row['code']})"
         ours = row["reason"] or figure_text(row)
-        cells = [
-            row["claim"],
-            row["source"],
-            f"**{row['verdict']}**",
-            ours,
-            str(row["n"]),
-            row["data"],
-            f"{row['meaning']} ({link})",
-        ]
+        cells = [*(row["claim"], row["source"], f"**{row['verdict']}**", ours, str(row["n"]), row["data"])]
+        cells.append(f"{row['meaning']} ({link})")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
 
     def counts(verdicts: Series) -> str:

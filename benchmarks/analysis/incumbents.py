@@ -20,14 +20,13 @@ heavy equivalents
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pandas import DataFrame, Series
+from benchmarks.analysis.intervals import check_choice
 
 METHOD = ["task", "method", "hash"]
 RUN = [*METHOD, "seed"]
@@ -70,10 +69,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
         optimum by more than rounding: then the optimum is wrong, and so is every regret computed
         from it.
     """
-    import pandas as pd
-
-    if by not in CHOICES:
-        raise ValueError(f"by must be one of {', '.join(CHOICES)}, got {by!r}")
+    check_choice("by", by, CHOICES)
     _check(frame, [*REQUIRED, *(["recommended"] if by == "recommended" else [])])
     frame = frame.sort_values(RUN, kind="stable", ignore_index=True)
     runs = frame.groupby(RUN, sort=False)
@@ -110,13 +106,16 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     )
 
 
+def keys(frame: DataFrame) -> Series:
+    """The method of each row, by name and hash: as its folder is named."""
+    return frame["method"] + "-" + frame["hash"]
+
+
 def labels(frame: DataFrame) -> Series:
     """The name to show for each row: the method's, and its hash where a task has two of one method.
 
     The hash is cut to the fewest characters, at least 4, that tell the method's hashes apart.
     """
-    import pandas as pd
-
     shown = {}
     for (task, method), rows in frame.groupby(["task", "method"])["hash"]:
         hashes, length = rows.unique(), 4

@@ -11,11 +11,25 @@ better than a coverage of 1 - 2**(1 - n).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import optimize, stats
 
 SEEDS_FOR_INTERVAL = 5  # with fewer, an interval is the range of the values
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made: the coverage aimed at, how many resamples, and their seed. Equal ones give equal ends."""
+
+    confidence: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+
+RESAMPLING = Resampling()
 
 
 def iqm(values: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -35,18 +49,18 @@ STATISTICS: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": n
 
 def statistic_of(name: str) -> Callable[..., np.ndarray]:
     """The statistic of this name; ValueError if there is none."""
-    if name not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {name!r}")
+    check_choice("statistic", name, STATISTICS)
     return STATISTICS[name]
 
 
+def check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Refuse an argument that is none of those there are: ValueError."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
 def interval(
-    values: np.ndarray,
-    statistic: str = "mean",
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    values: np.ndarray, statistic: str = "mean", resampling: Resampling = RESAMPLING
 ) -> tuple[np.ndarray, np.ndarray]:
     """A bootstrap interval for a statistic over seeds.
 
@@ -55,10 +69,7 @@ def interval(
     values : ndarray, shape (..., n)
         A sample of n seeds in each row; rows share their resamples.
     statistic : {"mean", "median", "iqm"}
-    confidence : float
-        The coverage aimed at.
-    resamples, seed : int
-        Size and seed of the bootstrap: equal arguments give equal intervals.
+    resampling : Resampling
 
     Returns
     -------
@@ -72,7 +83,7 @@ def interval(
     """
     function = statistic_of(statistic)
     values = np.asarray(values, dtype=float)
-    low, high = bootstrap([values], function, confidence=confidence, resamples=resamples, seed=seed)
+    low, high = bootstrap([values], function, resampling)
     if values.shape[-1] < 2:
         return low, high
     equal = np.ptp(values, axis=-1) == 0  # rounding of a resample's mean must not open an interval
@@ -81,12 +92,7 @@ def interval(
 
 
 def stratified_interval(
-    strata: Sequence[np.ndarray],
-    statistic: str = "mean",
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    strata: Sequence[np.ndarray], statistic: str = "mean", resampling: Resampling = RESAMPLING
 ) -> tuple[float, float]:
     """A bootstrap interval for a statistic of all values of several strata together.
 
@@ -97,7 +103,7 @@ def stratified_interval(
     ----------
     strata : sequence of ndarray, shape (n_i,)
         The seeds of each task.
-    statistic, confidence, resamples, seed
+    statistic, resampling
         As in `interval`.
 
     Returns
@@ -110,17 +116,12 @@ def stratified_interval(
     def pooled(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
         return function(np.concatenate(samples, axis=axis), axis=axis)
 
-    low, high = bootstrap(strata, pooled, confidence=confidence, resamples=resamples, seed=seed)
+    low, high = bootstrap(strata, pooled, resampling)
     return float(low), float(high)
 
 
 def bootstrap(
-    samples: Sequence[np.ndarray],
-    statistic: Callable[..., np.ndarray],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    samples: Sequence[np.ndarray], statistic: Callable[..., np.ndarray], resampling: Resampling = RESAMPLING
 ) -> tuple[np.ndarray, np.ndarray]:
     """The widened percentile interval of a statistic of independent samples, each resampled for itself.
 
@@ -129,38 +130,33 @@ def bootstrap(
     samples : sequence of ndarray, shape (..., n_i)
     statistic : callable
         Takes the samples, and `axis`, along which they lie.
-    confidence, resamples, seed
-        As in `interval`.
+    resampling : Resampling
 
     Returns
     -------
     low, high : ndarray, shape (...)
         nan where a sample has fewer than two values.
     """
-    from scipy import stats
-
-    if min(np.shape(sample)[-1] for sample in samples) < 2:
+    sizes = [np.shape(sample)[-1] for sample in samples]
+    if min(sizes) < 2:
         missing = np.full(np.shape(samples[0])[:-1], np.nan)
         return missing, missing
-    tail = widened_tail([np.shape(sample)[-1] for sample in samples], confidence)
     ends = stats.bootstrap(
         tuple(samples),
         statistic,
         axis=-1,
         vectorized=True,
         method="percentile",
-        confidence_level=1 - 2 * tail,
-        n_resamples=resamples,
+        confidence_level=1 - 2 * widened_tail(sizes, resampling.confidence),
+        n_resamples=resampling.resamples,
         batch=200,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(resampling.seed),
     ).confidence_interval
     return np.asarray(ends.low), np.asarray(ends.high)
 
 
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a share of which `hits` of n were seen, n at least 1 (Wilson, 1927)."""
-    from scipy import stats
-
     ends = stats.binomtest(int(hits), int(n)).proportion_ci(confidence, method="wilson")
     return float(ends.low), float(ends.high)
 
@@ -171,8 +167,6 @@ def newcombe(probability: float, m: int, n: int, confidence: float = 0.95) -> tu
     Newcombe's fifth method (2006, Statistics in Medicine 25, 559-573), for m and n of at least 2. It stays
     open where all of A are below all of B; where many pairs are ties it is too wide.
     """
-    from scipy import optimize, stats
-
     z, mean_size = stats.norm.isf((1 - confidence) / 2), (m + n) / 2 - 1
 
     def lower(estimate: float) -> float:
@@ -202,8 +196,6 @@ def widened_tail(sizes: Sequence[int], confidence: float) -> float:
     Hesterberg's for one sample. For several: the variance of the smallest is the most understated, and
     all of them give degrees of freedom to its estimate.
     """
-    from scipy import stats
-
     n = min(sizes)
     freedom = sum(size - 1 for size in sizes)
     return float(stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + confidence) / 2, freedom)))

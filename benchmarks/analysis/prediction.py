@@ -28,17 +28,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame
 
+from benchmarks.analysis.intervals import check_choice
 from btao import Space
 from btao.gp import GaussianProcess
 from btao.tam import TruncatedAdditiveModel, TruncationWarning
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 MODELS = ("tam", "koh", "gp")
 LEAST_STD = 1e-6
@@ -58,12 +58,7 @@ def points_of(trials: DataFrame, space: Space) -> NDArray[np.float64]:
 
 
 def fits(
-    trials: DataFrame,
-    space: Space,
-    model: str,
-    *,
-    delta_bounds: Bounds = UNBOUNDED,
-    rho_bounds: Bounds = UNBOUNDED,
+    trials: DataFrame, space: Space, model: str, *, delta_bounds: Bounds = UNBOUNDED, rho_bounds: Bounds = UNBOUNDED
 ) -> Iterator[tuple[int, Predict]]:
     """A model after each heavy run that succeeded.
 
@@ -88,8 +83,7 @@ def fits(
     ValueError
         If there is no such model, or a heavy run of "tam" or "koh" has no light run of its configuration.
     """
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+    check_choice("model", model, MODELS)
     points, values = points_of(trials, space), trials["value"].to_numpy(float)
     heavy, good = trials["heavy"].to_numpy(bool), (trials["status"] == "ok").to_numpy()
     bounds = (delta_bounds, rho_bounds) if model == "tam" else (UNBOUNDED, UNBOUNDED)
@@ -151,30 +145,28 @@ def accuracy(
     model: str,
     points: NDArray[np.float64],
     truth: NDArray[np.float64],
-    *,
-    delta_bounds: Bounds = UNBOUNDED,
-    rho_bounds: Bounds = UNBOUNDED,
+    **bounds: Bounds,
 ) -> DataFrame:
     """The scores of a model after each heavy run.
 
     Parameters
     ----------
-    trials, space, model, delta_bounds, rho_bounds
+    trials, space, model
         As in `fits`.
     points : (m, dim) array
         The test design, in the unit cube.
     truth : (m,) array
         Its heavy responses.
+    **bounds
+        `delta_bounds` and `rho_bounds`, as in `fits`.
 
     Returns
     -------
     DataFrame
         One row a heavy run that succeeded: model, heavy_runs, n (points predicted), and those of `accuracy_scores`.
     """
-    import pandas as pd
-
     rows = []
-    for heavy_runs, predict in fits(trials, space, model, delta_bounds=delta_bounds, rho_bounds=rho_bounds):
+    for heavy_runs, predict in fits(trials, space, model, **bounds):
         row = {"model": model, "heavy_runs": heavy_runs, "n": len(points)}
         rows.append(row | accuracy_scores(*predict(points), truth))
     return pd.DataFrame(rows)
@@ -239,8 +231,6 @@ def slices(
         One row a model and point: model, one column a parameter of `parameters` with its values, mean,
         std, truth (nan where it is not known).
     """
-    import pandas as pd
-
     _, points = slice_points(center, parameters, resolution)
     points = space.snap(points)
     configs = [space.from_unit(point) for point in points]

@@ -26,15 +26,14 @@ import itertools
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from pandas import DataFrame
+from scipy import stats
 
-from benchmarks.analysis.intervals import mean_of_intervals, newcombe
+from benchmarks.analysis.intervals import check_choice, mean_of_intervals, newcombe
 from benchmarks.analysis.scores import distinct, on_one_scale, warn_of_few_tasks
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 BLOCKS = ("task", "seed")
 
@@ -93,8 +92,7 @@ def blocks(scores: DataFrame, by: str = "task", *, task_of: Mapping[str, str] | 
     UserWarning
         If blocks are left out as incomplete, or those that remain are of fewer than 5 distinct tasks.
     """
-    if by not in BLOCKS:
-        raise ValueError(f"by must be one of {', '.join(BLOCKS)}, got {by!r}")
+    check_choice("by", by, BLOCKS)
     rows = ["task"] if by == "task" else ["task", "seed"]
     values = scores.groupby([*rows, "label"])["score"].median().unstack("label")
     if values.shape[1] < 2:
@@ -122,8 +120,6 @@ def friedman(comparison: Blocks) -> tuple[float, float]:
 
     It needs three methods (nan for two, which `pairwise` compares), and is 0 and 1 where all tie.
     """
-    from scipy import stats
-
     ranks = comparison.ranks
     if ranks.shape[1] < 3:
         return np.nan, np.nan
@@ -139,8 +135,6 @@ def critical_difference(methods: int, n_blocks: int, alpha: float = 0.05) -> flo
     q sqrt(k (k + 1) / (6 N)) for k methods and N blocks, where q is the upper `alpha` point of the
     studentized range of k and infinite degrees of freedom, divided by sqrt(2) (Demšar 2006, eq. 4).
     """
-    from scipy import stats
-
     q = stats.studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(methods * (methods + 1) / (6 * n_blocks)))
 
@@ -164,8 +158,6 @@ def pairwise(comparison: Blocks) -> DataFrame:
     ValueError
         If the blocks are not on one scale.
     """
-    import pandas as pd
-    from scipy import stats
     from statsmodels.stats.multitest import multipletests
 
     if not comparison.one_scale:
@@ -209,8 +201,6 @@ def improvement(scores: DataFrame, *, confidence: float = 0.95) -> DataFrame:
         probability, low, high (Newcombe's interval per task, combined over tasks, see `intervals`; nan where a
         method has one seed on a task).
     """
-    import pandas as pd
-
     scores = scores.dropna(subset="score")
     samples = {key: runs["score"].to_numpy() for key, runs in scores.groupby(["label", "task"])}
     tasks = sorted(scores["task"].unique())

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
 
-from benchmarks.analysis.aggregate import IDENTITY, check_axis, check_measure, hold
-from benchmarks.analysis.intervals import statistic_of, stratified_interval
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+from benchmarks.analysis.aggregate import AXES, IDENTITY, MEASURES, hold
+from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, statistic_of, stratified_interval
 
 REGRET_FLOOR = 1e-9  # a logarithm has no zero, and below this a regret is rounding
 FEW_TASKS = 5  # with fewer, what is said across tasks is warned of
@@ -44,7 +42,7 @@ def judged(states: DataFrame, measure: str | None = None) -> Series:
     if measure is None:
         known = states["regret"].notna().groupby(states["task"]).transform("any")
         return states["regret"].where(known, states["value"])
-    check_measure(measure)
+    check_choice("measure", measure, MEASURES)
     return states[measure]
 
 
@@ -74,12 +72,10 @@ def scores(
     ValueError
         If one of `against` and `at` is given without the other, or is none of those named.
     """
-    import pandas as pd
-
     if (against is None) != (at is None):
         raise ValueError(f"against and at go together, got {against!r} and {at!r}")
     if against is not None:
-        check_axis(against)
+        check_choice("against", against, AXES)
     y = judged(states, measure)
     rows = []
     for (*identity, seed), run in states.groupby([*IDENTITY, "seed"], sort=False, dropna=False):
@@ -137,9 +133,7 @@ def across_tasks(
     statistic: str = "iqm",
     *,
     task_of: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    resampling: Resampling = RESAMPLING,
 ) -> DataFrame:
     """A statistic of each method over all runs of all tasks, with an interval stratified by task.
 
@@ -152,8 +146,8 @@ def across_tasks(
         Over the runs of all tasks together: a task with more seeds weighs more.
     task_of : mapping of str to str, optional
         As in `distinct`.
-    confidence, resamples, seed
-        As in `intervals.stratified_interval`.
+    resampling : Resampling
+        Of the intervals.
 
     Returns
     -------
@@ -173,8 +167,6 @@ def across_tasks(
     UserWarning
         If tasks are left out, or fewer than 5 distinct ones remain.
     """
-    import pandas as pd
-
     function = statistic_of(statistic)
     if not on_one_scale(table):
         raise ValueError("table must hold the scores of several tasks on one scale, as `normalized` returns them")
@@ -193,7 +185,7 @@ def across_tasks(
         finite = np.isfinite(everything).all()
         low, high = np.nan, np.nan
         if finite:
-            low, high = stratified_interval(strata, statistic, confidence=confidence, resamples=resamples, seed=seed)
+            low, high = stratified_interval(strata, statistic, resampling)
         rows.append(
             {
                 "label": label,

@@ -28,16 +28,15 @@ cover 1 in 95.0% to 99.5% of 400 simulated comparisons; with the target held as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas import DataFrame
 
-from benchmarks.analysis.aggregate import AXES, IDENTITY, check_axis, hold
-from benchmarks.analysis.intervals import widened_tail, wilson
+from benchmarks.analysis.aggregate import AXES, IDENTITY, hold
+from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, widened_tail, wilson
 from benchmarks.analysis.scores import judged
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def costs(states: DataFrame, target: float | Mapping[str, float], measure: str | None = None) -> DataFrame:
@@ -65,8 +64,6 @@ def costs(states: DataFrame, target: float | Mapping[str, float], measure: str |
     ValueError
         If a task has no target or one that is nan, or `measure` is not one of those named.
     """
-    import pandas as pd
-
     targets = _targets(states, target)
     y = judged(states, measure)
     rows = []
@@ -76,14 +73,7 @@ def costs(states: DataFrame, target: float | Mapping[str, float], measure: str |
     return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "target", "reached", *AXES])
 
 
-def reach(
-    table: DataFrame,
-    against: str = "time",
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> DataFrame:
+def reach(table: DataFrame, against: str = "time", resampling: Resampling = RESAMPLING) -> DataFrame:
     """How many runs of each method reach the target, and at what cost.
 
     Parameters
@@ -91,8 +81,7 @@ def reach(
     table : DataFrame
         As `costs` returns it.
     against : {"heavy_runs", "heavy_equivalents", "train_seconds", "time"}
-    confidence, resamples, seed
-        As in `intervals.interval`.
+    resampling : Resampling
 
     Returns
     -------
@@ -107,16 +96,14 @@ def reach(
     ValueError
         If `against` is not one of those named.
     """
-    import pandas as pd
-
-    check_axis(against)
+    check_choice("against", against, AXES)
     rows = []
     for identity, runs in table.groupby([*IDENTITY, "target"], sort=False, dropna=False):
         n, reached = len(runs), int(runs["reached"].sum())
-        share_low, share_high = wilson(reached, n, confidence)
+        share_low, share_high = wilson(reached, n, resampling.confidence)
         cost = runs[against].astype(float).where(runs["reached"], np.inf).to_numpy()
-        medians = _median(cost[np.random.default_rng(seed).integers(n, size=(resamples, n))])
-        low, high = _ends(medians, medians, widened_tail([n], confidence)) if n > 1 else (np.nan, np.nan)
+        medians = _median(cost[np.random.default_rng(resampling.seed).integers(n, size=(resampling.resamples, n))])
+        low, high = _ends(medians, medians, widened_tail([n], resampling.confidence)) if n > 1 else (np.nan, np.nan)
         rows.append(
             {
                 **dict(zip([*IDENTITY, "target"], identity, strict=True)),
@@ -165,13 +152,7 @@ def target_of(
 
 
 def speed_up(
-    of: np.ndarray,
-    over: np.ndarray,
-    reached: np.ndarray | None = None,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    of: np.ndarray, over: np.ndarray, reached: np.ndarray | None = None, resampling: Resampling = RESAMPLING
 ) -> dict[str, float]:
     """The speed-up of one method over another, from what their runs cost to the targets that may be taken.
 
@@ -183,8 +164,8 @@ def speed_up(
     reached : ndarray of int, shape (m,), optional
         Which of the targets each run of B has reached at the share of its cost: the target is the median of
         them, in every resample of B's seeds that of the resample. Without it, k is 1 and the target is known.
-    confidence, resamples, seed
-        As in `intervals.interval`. A resample in which neither median is finite says nothing about the
+    resampling : Resampling
+        A resample in which neither median is finite says nothing about the
         ratio: it counts as 0 for the low end and as infinity for the high end.
 
     Returns
@@ -197,15 +178,15 @@ def speed_up(
     n, m = len(of), len(over)
     reached = np.zeros(m, dtype=int) if reached is None else reached
     target = _median(reached)
-    generator = np.random.default_rng(seed)
-    b, a = generator.integers(m, size=(resamples, m)), generator.integers(n, size=(resamples, n))
+    generator = np.random.default_rng(resampling.seed)
+    b, a = generator.integers(m, size=(resampling.resamples, m)), generator.integers(n, size=(resampling.resamples, n))
     targets = _median(reached[b])[:, None]
     ratios = _ratio(_median(over[b, targets]), _median(of[a, targets]))
     silent = np.isnan(ratios)
     low = high = np.nan
     if min(n, m) > 1:
         low, high = _ends(
-            np.where(silent, 0.0, ratios), np.where(silent, np.inf, ratios), widened_tail([n, m], confidence)
+            np.where(silent, 0.0, ratios), np.where(silent, np.inf, ratios), widened_tail([n, m], resampling.confidence)
         )
     return {
         "speed_up": float(_ratio(_median(over[:, target]), _median(of[:, target]))),
@@ -227,9 +208,7 @@ def speed_ups(
     target: float | Mapping[str, float] | None = None,
     share: float = 0.5,
     measure: str | None = None,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    resampling: Resampling = RESAMPLING,
 ) -> DataFrame:
     """The speed-up of one method over every other, on every task.
 
@@ -247,7 +226,7 @@ def speed_ups(
         In (0, 1]: 0.5 is half-way, 1 the end of B.
     measure : {None, "regret", "value"}
         None takes the regret on tasks where it is known, else the value.
-    confidence, resamples, seed
+    resampling : Resampling
         As in `speed_up`.
 
     Returns
@@ -262,9 +241,7 @@ def speed_ups(
     ValueError
         If an argument is none of those named, a task has no target or one that is nan, or no runs of A.
     """
-    import pandas as pd
-
-    check_axis(against)
+    check_choice("against", against, AXES)
     given = None if target is None else _targets(states, target)
     rows = []
     for task, here in states.groupby("task"):
@@ -276,7 +253,7 @@ def speed_ups(
             ends = np.array([given[task]] * len(other)) if given else _reached(other, share)
             goals, reached = np.unique(ends, return_inverse=True)
             spent = _costs(mine, goals), _costs(other, goals)
-            result = speed_up(*spent, reached, confidence=confidence, resamples=resamples, seed=seed)
+            result = speed_up(*spent, reached, resampling)
             row = {"task": task, "of": of, "over": over, "against": against, "target": float(_median(ends))}
             rows.append(row | {"share": np.nan if given else share} | result)
     return pd.DataFrame(rows)
@@ -295,7 +272,7 @@ def _targets(states: DataFrame, target: float | Mapping[str, float]) -> dict[Any
 
 def _steps(states: DataFrame, label: str, against: str, measure: str | None) -> list[tuple[np.ndarray, np.ndarray]]:
     """The runs of a method on one task: the costs so far and what was reached at each."""
-    check_axis(against)
+    check_choice("against", against, AXES)
     y = judged(states, measure)
     mine = states[states["label"] == label]
     if mine["task"].nunique() != 1:
@@ -331,11 +308,7 @@ def _median(values: np.ndarray) -> np.ndarray:
 
 def _ends(lows: np.ndarray, highs: np.ndarray, tail: float) -> tuple[float, float]:
     """The percentiles at either end; order statistics, as between a number and infinity there is nothing."""
-    last = len(lows) - 1
-    return (
-        float(np.sort(lows)[int(np.floor(tail * last))]),
-        float(np.sort(highs)[int(np.ceil((1 - tail) * last))]),
-    )
+    return float(np.quantile(lows, tail, method="lower")), float(np.quantile(highs, 1 - tail, method="higher"))
 
 
 def _ratio(over: np.ndarray, of: np.ndarray) -> np.ndarray:

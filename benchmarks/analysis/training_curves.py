@@ -5,16 +5,12 @@ Errors are validation errors, shares of wrong answers; "so far" means the best s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas
 from numpy.typing import NDArray
 
 from benchmarks.tables.table import Table
 from btao.training import Level
-
-if TYPE_CHECKING:
-    import pandas
 
 GUESSING = 0.9  # the error of guessing among ten classes: that of a network before its training
 
@@ -40,8 +36,6 @@ def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:
         By configuration: light, heavy (errors), light_stop, heavy_stop (iterations). Where only some
         numbers of iterations are recorded, levels are read at theirs.
     """
-    import pandas
-
     rows = {}
     for configuration, curve in table.rows.groupby("configuration"):
         errors = curve["validation_error"].to_numpy()

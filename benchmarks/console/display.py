@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from benchmarks.common.formats import duration, number
@@ -192,9 +191,7 @@ class Live:
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.stop()
 
     def _table(self) -> Table:
@@ -265,9 +262,7 @@ class Plain:
         self._print(self._title + (f"; {done} of {len(self._board.states)} were done before" if done else ""))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
     def _print(self, text: str) -> None:

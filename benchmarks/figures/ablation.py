@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pandas import DataFrame, Series
 
 from benchmarks.analysis import ablation
+from benchmarks.analysis.variants import variants
 from benchmarks.figures.curves import FAINT
-from benchmarks.figures.style import RC, drawing, png_path, save
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from pandas import DataFrame, Series
+from benchmarks.figures.style import RC, drawing, legend_below, png_path, save
 
 # How the two costs are drawn: color (none of a method's), marker, filling, and the shift from the middle of the row.
 COST_STYLES = {
@@ -58,13 +59,11 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     ValueError
         If the path does not end in .png; and as `ablation.effects`.
     """
-    import pandas as pd
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     tables = [table(rows) for _, rows in trials.groupby("task")]
     there = {label for each in tables for label in each["label"]}
-    labels = [label for label in ablation.variants() if label in there]
+    labels = [label for label in variants() if label in there]
     labels += sorted(there - set(labels))
     with drawing():
         size = 2.2 + 3.0 * len(tables), 1.0 + len(MOMENTS) * (0.8 + 0.26 * len(labels))
@@ -75,17 +74,12 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
                 _panel(axes, each[each["moment"] == moment], labels)
         for axes, each in zip(grid[-1], tables, strict=True):
             axes.set_xlabel(MEASURE_NAMES[each["measure"].iloc[0]])
-        handles, names = grid[0][0].get_legend_handles_labels()
-        title = f"{CAPTION}\ncompared at the same number of"
-        figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=title)
-    if path:
-        save(figure, pd.concat(tables, ignore_index=True), path)
-    return figure
+        legend_below(figure, grid[0][0], 2, title=f"{CAPTION}\ncompared at the same number of")
+    return save(figure, pd.concat(tables, ignore_index=True), path)
 
 
 def table(trials: DataFrame) -> DataFrame:
     """`ablation.effects` of one task at both costs and at both moments, which its column `moment` names."""
-    import pandas as pd
 
     parts = [
         ablation.effects(trials, cost, at(trials, cost)).assign(moment=moment)
@@ -101,13 +95,8 @@ def _panel(axes: Axes, effects: DataFrame, labels: list[str]) -> None:
         mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
         there, all_there = mine["n"] > 1, mine["missing"] == 0
         tie = there & (mine["equal"] == mine["n"])
-        look: dict[str, Any] = {
-            "color": color,
-            "marker": marker,
-            "fillstyle": fill,
-            "linestyle": "none",
-            "elinewidth": 1.2,
-        }
+        look: dict[str, Any] = {"color": color, "marker": marker, "fillstyle": fill}
+        look |= {"linestyle": "none", "elinewidth": 1.2}
         for complete, more in ((all_there, {"label": COST_NAMES[cost]}), (~all_there, {"alpha": FAINT})):
             shown = there & complete & ~tie
             value, low, high, height = (mine.loc[shown, name] for name in ("value", "low", "high", "height"))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from pandas import DataFrame, Series
 
 from benchmarks.analysis import ranking
 from benchmarks.analysis.scores import few_tasks
 from benchmarks.common.formats import or_infinity
 from benchmarks.figures.style import NOTE, Style, drawing, label_styles, plain_numbers, png_path, save
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from pandas import DataFrame, Series
 
 AXIS_NAMES = {
     "heavy_runs": "heavy evaluations",
@@ -45,9 +44,8 @@ def critical_difference_figure(
         If the path does not end in .png.
     """
     import scikit_posthocs
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     table = ranking.average_ranks(comparison)
     ranks = table.set_index("label")["rank"]
     n, k = comparison.ranks.shape
@@ -85,9 +83,7 @@ def critical_difference_figure(
         warning = few_tasks(comparison.tasks)
         if warning:
             figure.suptitle(warning, fontsize=8.5, fontweight="bold")
-    if path:
-        save(figure, table.assign(critical_difference=difference, alpha=alpha), path)
-    return figure
+    return save(figure, table.assign(critical_difference=difference, alpha=alpha), path)
 
 
 def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure:
@@ -105,10 +101,8 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     ValueError
         If the table is empty, has targets of several shares, or the path does not end in .png.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    path = path and png_path(path)
+    path = png_path(path)
     if table.empty:
         raise ValueError("table holds no speed-ups, so there is nothing to draw")
     caption = _speed_up_caption(table)
@@ -134,9 +128,7 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
             plain_numbers(axes.xaxis)
             axes.set_xlabel(f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}")
         figure.supxlabel(caption, **NOTE)
-    if path:
-        save(figure, table, path)
-    return figure
+    return save(figure, table, path)
 
 
 def _rank_caption(comparison: ranking.Blocks, alpha: float) -> str:
@@ -178,10 +170,7 @@ def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, righ
     if not math.isnan(low):
         text += f" [{or_infinity(low)}, {or_infinity(high)}]"
         axes.plot([max(low, left), min(high, right)], [y, y], color=style.color, linewidth=2, solid_capstyle="butt")
-    for edge, marker, outside in (
-        (left, "<", min(point, low) < left),
-        (right, ">", max(point, high) > right),
-    ):
+    for edge, marker, outside in ((left, "<", min(point, low) < left), (right, ">", max(point, high) > right)):
         if outside:
             axes.plot(edge, y, marker=marker, color=style.color, markersize=7, clip_on=False)
     if left <= point <= right:

@@ -10,9 +10,14 @@ import itertools
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import ScaledTranslation
+from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import incumbents
@@ -30,11 +35,6 @@ from benchmarks.figures.style import (
     powers_of_ten,
     save,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 AXIS_LABELS = {
     "heavy_runs": "heavy evaluations",
@@ -79,10 +79,8 @@ def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -
     ValueError
         As `curves_figure`.
     """
-    path = png_path(path)
-    figure, table = _curves_figure(frame, ["heavy_runs"], statistic)
-    save(figure, table, path)
-    return path
+    curves_figure(frame, statistic=statistic, path=path)
+    return Path(path)
 
 
 def curves_figure(
@@ -122,21 +120,38 @@ def curves_figure(
         If the frame is empty, an axis, the measure or the statistic is not one of those named or the path
         does not end in .png; and as `incumbents`.
     """
-    path = path and png_path(path)
+    path = png_path(path)
     axes = [against] if isinstance(against, str) else against
-    figure, table = _curves_figure(frame, axes, statistic, measure, by)
-    if path:
-        save(figure, table, path)
-    return figure
+    curves = incumbents(frame, by)
+    if curves.empty:
+        raise ValueError("frame holds no trials, so there is nothing to draw")
+    known = frame.groupby("task")["optimum"].first().notna()
+    tables = []
+    for (task, states), against in itertools.product(curves.groupby("task"), axes):
+        shown = measure or ("regret" if known[task] else "value")
+        table = analysis.aggregate(states, against, shown, statistic=statistic)
+        table.insert(list(table.columns).index(against), "against", against)
+        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
+
+    styles = method_styles(curves["method"])
+    columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
+    rows = -(-len(tables) // columns)
+    with drawing():
+        entries = max(table["label"].nunique() for table in tables)
+        longest = max(table["label"].str.len().max() for table in tables)
+        height = 4.0 + 0.09 * entries  # inches; a legend has two columns
+        width = max(4.5, 2.8 + 0.135 * longest)
+        figure = Figure(figsize=(max(5.2, width * columns), height * rows), layout="constrained")
+        for number, table in enumerate(tables, start=1):
+            _panel(figure.add_subplot(rows, columns, number), table, styles)
+        everything = pd.concat(tables, ignore_index=True)
+        letters = int(LETTERS_PER_INCH * figure.get_figwidth())
+        figure.supxlabel(textwrap.fill(_caption(everything), letters), **NOTE)
+    return save(figure, everything, path)
 
 
 def regret_figure(
-    frame: DataFrame,
-    task: str,
-    *,
-    against: str = "heavy_runs",
-    statistic: str = "mean",
-    path: str | Path | None = None,
+    frame: DataFrame, task: str, *, against: str = "heavy_runs", statistic: str = "mean", path: str | Path | None = None
 ) -> Figure:
     """Simple regret on one task, on a logarithmic scale (the paper's Figure 2).
 
@@ -163,45 +178,8 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _curves_figure(
-    frame: DataFrame, axes: Sequence[str], statistic: str, measure: str | None = None, by: str = "value"
-) -> tuple[Figure, DataFrame]:
-    """The figure of `curves_figure`, and the table of the numbers in it."""
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-    curves = incumbents(frame, by)
-    if curves.empty:
-        raise ValueError("frame holds no trials, so there is nothing to draw")
-    known = frame.groupby("task")["optimum"].first().notna()
-    tables = []
-    for (task, states), against in itertools.product(curves.groupby("task"), axes):
-        shown = measure or ("regret" if known[task] else "value")
-        table = analysis.aggregate(states, against, shown, statistic=statistic)
-        table.insert(list(table.columns).index(against), "against", against)
-        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
-
-    styles = method_styles(curves["method"])
-    columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
-    rows = -(-len(tables) // columns)
-    with drawing():
-        entries = max(table["label"].nunique() for table in tables)
-        longest = max(table["label"].str.len().max() for table in tables)
-        height = 4.0 + 0.09 * entries  # inches; a legend has two columns
-        width = max(4.5, 2.8 + 0.135 * longest)
-        figure = Figure(figsize=(max(5.2, width * columns), height * rows), layout="constrained")
-        for number, table in enumerate(tables, start=1):
-            _panel(figure.add_subplot(rows, columns, number), table, styles)
-        everything = pd.concat(tables, ignore_index=True)
-        letters = int(LETTERS_PER_INCH * figure.get_figwidth())
-        figure.supxlabel(textwrap.fill(_caption(everything), letters), **NOTE)
-    return figure, everything
-
-
 def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
     """One task: a step curve and a band for each label."""
-    from matplotlib.ticker import MaxNLocator
-    from matplotlib.transforms import ScaledTranslation
 
     against, statistic, measure, by = (table[name].iloc[0] for name in ("against", "statistic", "measure", "by"))
     regret = measure == "regret"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from pandas import DataFrame
 
 from benchmarks.analysis.prediction import BAND
-from benchmarks.figures.style import METHOD_STYLES, RC, Style, drawing, png_path, save
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from pandas import DataFrame
+from benchmarks.figures.style import METHOD_STYLES, RC, Style, drawing, legend_below, png_path, save
 
 # A model has the style of the method that uses it; the one without bounds has one of its own.
 MODEL_STYLES = {
@@ -64,9 +64,8 @@ def accuracy_figure(
     ValueError
         If the table has no such runs, or the path does not end in .png.
     """
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     chosen = table[(table["runs"] == runs) & (table["heavy_runs"] >= FIRST)]
     if chosen.empty:
         raise ValueError(
@@ -86,11 +85,8 @@ def accuracy_figure(
             axes.set_title(MEASURES[measure])
         for axes in grid[-1]:
             axes.set_xlabel("heavy runs")
-        handles, names = grid[0][0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
-    if path:
-        save(figure, drawn, path)
-    return figure
+        legend_below(figure, grid[0][0], 3)
+    return save(figure, drawn, path)
 
 
 def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
@@ -111,8 +107,6 @@ def over_seeds(table: DataFrame, measures: Sequence[str]) -> DataFrame:
         probability, over seeds as over points, so it is a mean, as shares are; of the other scores a few
         seeds would decide the mean.
     """
-    import numpy as np
-    import pandas as pd
 
     table = table.assign(lost=(table["log_score"] < LOG_SCORE_FLOOR).astype(float))
     parts = []
@@ -140,10 +134,8 @@ def slice_figure(
     path : path, optional
         As in `accuracy_figure`.
     """
-    import pandas as pd
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     models = list(dict.fromkeys(slices[0]["model"]))
     with drawing():
         figure = Figure(figsize=(max(4.6, 3.3 * len(slices) + 0.4), 2.1 * len(models) + 0.6), layout="constrained")
@@ -159,11 +151,8 @@ def slice_figure(
                     axes.set_ylabel("response (minimized)")
                     axes.set_title(MODEL_NAMES[model], loc="left", fontsize=RC["font.size"])
             grid[-1][column].set_xlabel(name)
-        handles, names = grid[0][0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=2 if len(slices) == 1 else 4, frameon=False)
-    if path:
-        save(figure, pd.concat(slices, ignore_index=True), path)
-    return figure
+        legend_below(figure, grid[0][0], 2 if len(slices) == 1 else 4)
+    return save(figure, pd.concat(slices, ignore_index=True), path)
 
 
 def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str | Path | None = None) -> Figure:
@@ -178,9 +167,8 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
     path : path, optional
         As in `accuracy_figure`.
     """
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     surface = surface.assign(error=surface["mean"] - surface["truth"])
     first, second = surface.columns[1:3]
     models = list(dict.fromkeys(surface["model"]))
@@ -206,13 +194,10 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
                 if row == len(models) - 1:
                     axes.set_xlabel(first)
             figure.colorbar(image, ax=list(grid[:, column]), shrink=0.9)
-    if path:
-        save(figure, surface, path)
-    return figure
+    return save(figure, surface, path)
 
 
 def _scores(axes: Axes, drawn: DataFrame, measure: str) -> None:
-    from matplotlib.ticker import MaxNLocator
 
     for model, style in MODEL_STYLES.items():
         curve = drawn[drawn["model"] == model].sort_values("heavy_runs")

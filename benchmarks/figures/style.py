@@ -13,16 +13,17 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.typing import RcKeyType
+from pandas import DataFrame
 
 from benchmarks.common.files import write_whole
-
-# matplotlib is imported when used: tables and commands take names and styles from here without it.
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-    from matplotlib.typing import RcKeyType
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,6 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def drawing(changes: Mapping[RcKeyType, Any] | None = None) -> AbstractContextManager[None]:
     """Matplotlib's settings while a figure is drawn: `RC`, with changes; they are as before at the end of the block."""
-    import matplotlib
 
     return matplotlib.rc_context({**RC, **(changes or {})})
 
@@ -119,9 +119,14 @@ def label_styles(labels: Iterable[str]) -> dict[str, Style]:
     return {label: styles[method] for label, method in methods.items()}
 
 
+def legend_below(figure: Figure, axes: Axes, ncols: int, title: str | None = None) -> None:
+    """One legend for all panels, with what is drawn in one of them."""
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=ncols, frameon=False, title=title)
+
+
 def plain_numbers(axis: Axis) -> None:
     """Mark a logarithmic axis with 1, 2, 5, 10 and so on, written without powers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -134,7 +139,6 @@ def powers_of_ten(axis: Axis) -> None:
     Matplotlib's own marks are formulas, which it takes as long to parse and to lay out as all the rest. Those
     between the powers are left out where there are many, too close to read: they took half of the drawing.
     """
-    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
     axis.set_minor_formatter(NullFormatter())
@@ -148,22 +152,22 @@ def power_of_ten(value: float) -> str:
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
-def png_path(path: str | Path) -> Path:
-    """The path of a figure; ValueError if it does not end in .png."""
-    path = Path(path)
-    if path.suffix != ".png":
+def png_path(path: str | Path | None) -> Path | None:
+    """The path of a figure, if there is one; ValueError if it does not end in .png."""
+    if path is not None and Path(path).suffix != ".png":
         raise ValueError(f"path must end in .png, got {str(path)!r}")
-    return path
+    return None if path is None else Path(path)
 
 
-def save(figure: Figure, table: DataFrame, path: Path) -> None:
-    """Write a figure in each of `FORMATS`, and the numbers in it as .csv beside them, each file as a whole.
+def save(figure: Figure, table: DataFrame, path: Path | None) -> Figure:
+    """Write a figure in each of `FORMATS`, and the numbers in it as .csv beside them, each file as a whole; return it.
 
+    Without a path nothing is written.
     A PDF carries no date, so that equal figures are equal files.
 
     Parameters
     ----------
-    path : Path
+    path : Path, optional
         As `png_path` gives it; the other files have its name and their own endings.
 
     Raises
@@ -171,8 +175,9 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
     OSError
         If a file cannot be written, which it names; an older one of that name stays.
     """
-    import matplotlib
 
+    if path is None:
+        return figure
     for ending in FORMATS:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
@@ -181,3 +186,4 @@ def save(figure: Figure, table: DataFrame, path: Path) -> None:
             figure.set_layout_engine(None)  # laid out once, for all formats; with "none" it would be drawn twice
         write_whole(path.with_suffix(f".{ending}"), drawn.getvalue())
     write_whole(path.with_suffix(".csv"), table.to_csv(index=False))
+    return figure

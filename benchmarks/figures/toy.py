@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from pandas import DataFrame
 
 from benchmarks.figures.style import drawing, png_path, save
-
-if TYPE_CHECKING:
-    import numpy as np
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 
 def toy_figure(
@@ -45,10 +45,8 @@ def toy_figure(
     ValueError
         If the shapes do not fit or the path does not end in .png.
     """
-    import numpy as np
-    from matplotlib.figure import Figure
 
-    path = path and png_path(path)
+    path = png_path(path)
     curves = {"x": x, "y_light": y_light, "y_heavy": y_heavy, "mean": mean, "std": std}
     curves = {name: np.asarray(y, dtype=float) for name, y in curves.items()}
     x, y_light, y_heavy, mean, std = curves.values()
@@ -85,8 +83,6 @@ def toy_figure(
 
 def _number(axes: Axes, runs: np.ndarray, color: str, below: bool = False) -> None:
     """Write the iterations of runs (x, y, iteration) above or below them; runs that nearly coincide share a place."""
-    import numpy as np
-    from matplotlib.patheffects import withStroke
 
     size = np.ptp(axes.dataLim.get_points(), axis=0)
     places: list[tuple[np.ndarray, list[str]]] = []
@@ -114,7 +110,6 @@ def _number(axes: Axes, runs: np.ndarray, color: str, below: bool = False) -> No
 
 def _toy_table(curves: dict[str, np.ndarray], runs: dict[str, np.ndarray]) -> DataFrame:
     """One row a point: what it belongs to, x, y, the band of the prediction, the iteration of a run."""
-    import pandas as pd
 
     x, low, high = (curves[name] for name in ("x", "low", "high"))
     parts = [pd.DataFrame({"series": name, "x": x, "y": curves[name]}) for name in ("y_light", "y_heavy", "mean")]

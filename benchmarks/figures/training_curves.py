@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from benchmarks.analysis import training_curves as curves
 from benchmarks.common.files import replacing
 from benchmarks.figures.style import DPI, drawing, plain_numbers
 from benchmarks.tables.table import Table
 from btao.training import Level
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LINE, FAINT, BOUND = "#0072B2", "#7F7F7F", "#D55E00"
 QUANTILES = (0.25, 0.5, 0.75)
@@ -26,7 +24,6 @@ def figure_table(table: Table) -> Figure:
 
     The second is left out where only some numbers of iterations are recorded.
     """
-    from matplotlib.figure import Figure
 
     light, heavy = curves.levels(table)
     panels = [_errors, _improvement, _levels, _ranks] if table.head.every_iteration else [_errors, _levels, _ranks]
@@ -102,7 +99,6 @@ def _legend(axes: Axes) -> None:
 
 def _iterations(axes: Axes, table: Table) -> None:
     """The axis of iterations: marked at those that are recorded where they are few."""
-    from matplotlib.ticker import NullLocator
 
     axes.set_xlabel("iteration")
     if not table.head.every_iteration:

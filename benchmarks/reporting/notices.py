@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.data.datasets import is_stand_in
 from benchmarks.reporting.coverage import replayed, scales
 from benchmarks.reporting.page import Notice
@@ -96,8 +97,6 @@ def _twice(settings: Sequence[Setting]) -> Iterable[str]:
 
 
 def _few_seeds(settings: Sequence[Setting]) -> Iterable[str]:
-    from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
-
     def fewest(setting: Setting) -> int:
         return min(sum(name == method for name, _ in setting.done) for method in setting.labels)
 

@@ -7,24 +7,27 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas
+from pandas import DataFrame
+
+from benchmarks.analysis import ranking as ranks
+from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.ranking import Blocks, average_ranks, critical_difference
+from benchmarks.analysis.scores import across_tasks, normalized, scores
 from benchmarks.common.formats import number, with_interval
 from benchmarks.config import options
+from benchmarks.figures.comparison import critical_difference_figure
 from benchmarks.reporting.page import Block, Figure, Notice, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
-    from benchmarks.analysis.ranking import Blocks
 
 
 def ranking(settings: Sequence[Setting], folder: Path) -> Section:
     """Methods that have runs in every setting, compared; the figure is written into `folder`."""
     settings = [setting for setting in settings if not setting.results.empty]
     names = variants(settings)
-    per_setting = [set(_keys(setting.results).map(names)) for setting in settings]
+    per_setting = [set(keys(setting.results).map(names)) for setting in settings]
     common = set.intersection(*per_setting) if per_setting else set()
     others = sorted(set().union(*per_setting) - common)
     blocks: list[Block] = []
@@ -64,25 +67,13 @@ def variants(settings: Sequence[Setting]) -> dict[str, str]:
 
 def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]) -> DataFrame:
     """The states of the runs of the methods in common, with settings as tasks and variants as labels."""
-    import pandas
-
-    from benchmarks.analysis.incumbents import incumbents
-
     frame = pandas.concat([setting.results.assign(task=setting.name) for setting in settings], ignore_index=True)
     states = incumbents(frame)
-    states["label"] = _keys(states).map(names)
+    states["label"] = keys(states).map(names)
     return states[states["label"].isin(common)].reset_index(drop=True)
 
 
-def _keys(frame: DataFrame) -> Series:
-    """The method of each row, as the keys of `variants` have it."""
-    return frame["method"] + "-" + frame["hash"]
-
-
 def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
-    from benchmarks.analysis import ranking as ranks
-    from benchmarks.analysis.scores import normalized, scores
-
     table = comparable = scores(states)
     try:
         if table["task"].nunique() > 1:
@@ -109,8 +100,6 @@ def _with_notices(function: Callable[..., Any], *arguments: Any, **named: Any) -
 
 
 def _ranks(comparison: Blocks) -> tuple[Paragraph, Table]:
-    from benchmarks.analysis import ranking as ranks
-
     table = ranks.average_ranks(comparison)
     statistic, p = ranks.friedman(comparison)
     words = "Methods are ranked in each setting by the median over their seeds; 1 is best, ties share their ranks."
@@ -121,9 +110,6 @@ def _ranks(comparison: Blocks) -> tuple[Paragraph, Table]:
 
 
 def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
-    from benchmarks.analysis.ranking import average_ranks, critical_difference
-    from benchmarks.figures.comparison import critical_difference_figure
-
     path = folder / "critical-difference.png"
     critical_difference_figure(comparison, path=path)
     table = average_ranks(comparison)
@@ -136,11 +122,9 @@ def _critical_difference(comparison: Blocks, folder: Path) -> Figure:
     return Figure.read(path, f"Critical-difference diagram, the best first: {ranks}.", caption)
 
 
-def _normalized(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
-    from benchmarks.analysis.scores import across_tasks
-
-    table, notices = _with_notices(across_tasks, scores, "iqm", task_of=task_of)
-    means, _ = _with_notices(across_tasks, scores, "mean", task_of=task_of)
+def _normalized(comparable: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block]:
+    table, notices = _with_notices(across_tasks, comparable, "iqm", task_of=task_of)
+    means, _ = _with_notices(across_tasks, comparable, "mean", task_of=task_of)
     means = means.set_index("label")
     rows = tuple(
         (row["label"], with_interval(row, "score"), with_interval(means.loc[row["label"]], "score"), str(row["n"]))
@@ -157,8 +141,6 @@ def _normalized(scores: DataFrame, task_of: Mapping[str, str]) -> Iterator[Block
 
 
 def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
-    from benchmarks.analysis import ranking as ranks
-
     table = ranks.pairwise(comparison).merge(chances.drop(columns="dropped"), on=["a", "b"])
     rows = tuple(
         (

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pandas import DataFrame
+
+from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis.incumbents import keys
+from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.common.formats import interval_name, mean_text, number
+from benchmarks.figures.curves import AXIS_LABELS, curves_figure
 from benchmarks.reporting.page import Block, Figure, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
 from benchmarks.reporting.targets import targets
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 MEASURES = {"best": "best value, minimized", "regret": "simple regret"}
 PANELS = {  # a figure for each, and its axes
@@ -34,12 +37,10 @@ def results(settings: Sequence[Setting], folder: Path) -> Section:
 
 
 def _blocks(setting: Setting, folder: Path) -> tuple[Block, ...]:
-    from benchmarks.analysis import aggregate as analysis
-
     if setting.results.empty:
         return (Paragraph("No run is done yet that has a trial, so there is nothing to show."),)
     summary = analysis.summary(setting.results)
-    summary.index = summary["method"] + "-" + summary["hash"]
+    summary.index = keys(summary)
     measure = "regret" if summary["regret_mean"].notna().any() else "best"
     tables = _reached(setting, summary, measure), _costs(setting, summary)
     return (*tables, *_figures(setting, summary, measure, folder), *targets(setting, folder))
@@ -47,8 +48,6 @@ def _blocks(setting: Setting, folder: Path) -> tuple[Block, ...]:
 
 def _reached(setting: Setting, summary: DataFrame, measure: str) -> Table:
     """Final results; methods without a run that is done have a row of dashes."""
-    from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
-
     interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
     shown = ["best", "regret"] if measure == "regret" else ["best"]
     head = ["method", "n of seeds", *(f"{MEASURES[name]}: mean [{interval}]" for name in shown)]
@@ -79,8 +78,6 @@ def _costs(setting: Setting, summary: DataFrame) -> Table:
 
 
 def _figures(setting: Setting, summary: DataFrame, measure: str, folder: Path) -> list[Figure]:
-    from benchmarks.figures.curves import AXIS_LABELS, curves_figure
-
     rows = summary.to_dict("index")
     ends = ", ".join(
         f"{label} {number(rows[method][f'{measure}_mean'], 3)} (n = {rows[method]['n']})"

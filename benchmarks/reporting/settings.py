@@ -6,14 +6,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas
+from pandas import DataFrame, Series
+
+from benchmarks import records
+from benchmarks.analysis.incumbents import keys, labels
+from benchmarks.figures.style import method_styles
 from benchmarks.records.grid import Grid, grids, name_of
 from benchmarks.records.run_folder import RUN
 from benchmarks.records.trials import TRIALS
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
 
 Cell = tuple[str, int]  # method (name and hash) and seed
 
@@ -76,8 +79,6 @@ def read(out: Path) -> list[Setting]:
     OSError
         If a folder cannot be read, or its file system knows no locks.
     """
-    from benchmarks import records
-
     found = grids(out)
     frame = records.load(out)
     settings = []
@@ -106,22 +107,14 @@ def _names(found: Sequence[Grid]) -> list[str]:
 
 def _cells(frame: DataFrame) -> Series:
     """Method (name and hash) and seed of each row."""
-    import pandas
-
-    methods = frame["method"] + "-" + frame["hash"]
-    return pandas.Series(list(zip(methods, frame["seed"], strict=True)), index=frame.index, dtype=object)
+    return pandas.Series(list(zip(keys(frame), frame["seed"], strict=True)), index=frame.index, dtype=object)
 
 
 def _labels(grid: Grid) -> dict[str, str]:
     """The label of each method of a grid (name and hash), in the order in which figures list them."""
-    import pandas
-
-    from benchmarks.analysis.incumbents import labels
-    from benchmarks.figures.style import method_styles
-
     names = ["task", "method", "hash"]
     runs = ([run.task, run.method, run.hash] for run, _ in grid.runs.values())
     methods = pandas.DataFrame(runs, columns=names).drop_duplicates()
-    shown = dict(zip(methods["method"] + "-" + methods["hash"], labels(methods), strict=True))
+    shown = dict(zip(keys(methods), labels(methods), strict=True))
     order = list(method_styles(methods["method"]))
     return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(name_of(key)), key))}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pandas import DataFrame
+
+from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.scores import common_cost, scores
+from benchmarks.analysis.targets import costs, reach, speed_ups, target_of
 from benchmarks.common.formats import number, or_infinity, with_interval
+from benchmarks.figures.comparison import AXIS_NAMES, speed_up_figure
+from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting.page import Block, Figure, Paragraph, Table
 from benchmarks.reporting.settings import Setting
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 AXIS, UNIT = "heavy_equivalents", "heavy runs’ worth of iterations"  # the only cost that no machine decides
 RECOMMENDED_AXES = ("heavy_runs", "heavy_equivalents")
@@ -28,10 +32,8 @@ WORDS = (
 
 def targets(setting: Setting, folder: Path) -> Iterator[Block]:
     """What follows the results of a setting with runs that are done; the figure is written into `folder`."""
-    from benchmarks.analysis.incumbents import incumbents
-
     states = incumbents(setting.results)
-    states["label"] = (states["method"] + "-" + states["hash"]).map(setting.labels)
+    states["label"] = keys(states).map(setting.labels)
     if states["value"].isna().all():
         yield Paragraph("No run has a heavy result, so there is no target to reach.")
         return
@@ -47,8 +49,6 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
 
 
 def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Table:
-    from benchmarks.analysis.scores import common_cost, scores
-
     common = common_cost(states, AXIS)
     reached = scores(states, against=AXIS, at=common).groupby("label")["score"]
     seeds, medians = reached.count(), reached.median()
@@ -59,8 +59,6 @@ def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> T
 
 def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str]) -> Table:
     """How many runs reach what the first method has reached half-way and at its end, and at what cost."""
-    from benchmarks.analysis.targets import costs, reach, target_of
-
     rows = []
     for share, where in SHARES.items():
         target = target_of(states, first, share, AXIS)
@@ -89,9 +87,6 @@ def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str
 def _speed_ups(
     setting: Setting, states: DataFrame, first: str, labels: Sequence[str], folder: Path
 ) -> tuple[Table, Figure]:
-    from benchmarks.analysis.targets import speed_ups
-    from benchmarks.figures.comparison import AXIS_NAMES, speed_up_figure
-
     tables = {share: speed_ups(states, first, AXIS, share=share) for share in SHARES}
     by_label: dict[float, Any] = {share: table.set_index("over") for share, table in tables.items()}
     others = [label for label in labels if label != first]
@@ -119,10 +114,6 @@ def _speed_ups(
 
 def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], folder: Path) -> Iterator[Block]:
     """What the methods recommend, after every trial and at the end; one sentence where that is their incumbents."""
-    from benchmarks.analysis.incumbents import incumbents
-    from benchmarks.analysis.scores import scores
-    from benchmarks.figures.curves import curves_figure
-
     named = incumbents(setting.results, by="recommended").assign(label=states["label"])
     judged_by = ["value", "regret"]
     both = [each[judged_by].fillna(float("inf")) for each in (states, named)]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.analysis import ablation
+from benchmarks.analysis.variants import commands as ablation_commands
 from benchmarks.common.environment import portably
 from benchmarks.common.files import replacing
 from benchmarks.config.registry import ROOT, TABLES
@@ -34,7 +34,13 @@ COMMANDS = {
     "svm": [["task=svm", "source=table", METHODS, "seeds=30"]],
     "fcn": [["task=fcn", "source=table", METHODS, "seeds=30"]],
     "cnn": [["task=cnn", "source=table", METHODS, "seeds=30"]],
-    "ablation": [[*command, "seeds=30"] for command in ablation.commands()],
+    "ablation": [
+        [*command, "seeds=30"]
+        for command in (
+            *ablation_commands(["task=currin,park", "budget.heavy=12"], "truncated"),
+            *ablation_commands(["task=svm,fcn,cnn", "source=table", "budget.heavy=12"], "untruncated"),
+        )
+    ],
 }
 # The commands of `benchmarks.profile` behind another, less out.
 PROFILE = [
@@ -54,8 +60,8 @@ SMALL = {
     "ablation": [],
     "profile": ["budget.heavy=7", "points=64"],
 }
-SMALL_ABLATION = ablation.commands(
-    [ablation.Study(("task=currin", "budget.heavy=6"), "truncated")], {"light_per_heavy": (2, 4), "start": ("random",)}
+SMALL_ABLATION = ablation_commands(
+    ["task=currin", "budget.heavy=6"], "truncated", {"light_per_heavy": (2, 4), "start": ("random",)}
 )
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.analysis import ablation
-from benchmarks.analysis.ablation import DEFAULT, Study, commands, effects, label, regrets, variants
+from benchmarks.analysis.ablation import effects, regrets
 from benchmarks.analysis.checks import Undecided, ablation_effect
+from benchmarks.analysis.variants import DEFAULT, commands, label, variants
 from benchmarks.config.registry import document
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
@@ -21,10 +22,8 @@ DEFAULTS = {name: value for name, value in document("method", "btao").items() if
 
 
 def test_every_option_is_changed_alone_and_the_default_is_run():
-    study, recorded = ablation.STUDIES
-    assert (study.words[0], recorded.words[:2]) == ("task=currin,park", ("task=svm,fcn,cnn", "source=table"))
-    alone = Study(("task=currin", *study.words[1:]), study.bounds)
-    jobs = [request.methods["btao"] for command in commands([alone]) for request in read(command)]
+    alone = commands(["task=currin", "budget.heavy=12"], "truncated")
+    jobs = [request.methods["btao"] for command in alone for request in read(command)]
     assert [label(job) for job in jobs].count(DEFAULT) == 1
     assert sorted(map(label, jobs)) == sorted(set(variants()) - {"untruncated"})
     for job in jobs:
@@ -33,14 +32,14 @@ def test_every_option_is_changed_alone_and_the_default_is_run():
 
 
 def test_a_task_with_bounds_is_studied_without_them_as_its_record_says(tmp_path):
-    command = commands([Study(("task=toy", "budget.heavy=5"), "untruncated")])[-1]
+    command = commands(["task=toy", "budget.heavy=5"], "untruncated")[-1]
     (request,) = read([*command, f"out={tmp_path}", "seeds=1"])
     (experiment,) = plan(request).experiments
     assert label(experiment.identity["method"]["parameters"]) == "untruncated"
 
 
 def test_a_recorded_table_fits_the_same_definition():
-    (request,) = read(commands([Study(("task=fcn", "source=table"), "untruncated")])[-1])
+    (request,) = read(commands(["task=fcn", "source=table"], "untruncated")[-1])
     assert (request.source, request.table.suffix) == ("table", ".parquet")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks.analysis.intervals import bootstrap, interval, iqm, stratified_interval, wilson
+from benchmarks.analysis.intervals import Resampling, bootstrap, interval, iqm, stratified_interval, wilson
 
 
 def test_interval_is_the_exact_bootstrap_distribution():
@@ -18,7 +18,7 @@ def test_interval_is_the_exact_bootstrap_distribution():
     sample = np.array([0.0, 1.0, 2.0, 4.0, 9.0])
     means = np.sort([np.mean(resample) for resample in itertools.product(sample, repeat=5)])
     tail = 0.0009541005518824907  # Phi(-sqrt(5/4) * t_{0.975, 4}), t = 2.7764451052
-    low, high = interval(sample, resamples=50_000)
+    low, high = interval(sample, resampling=Resampling(resamples=50_000))
     assert low == pytest.approx(np.quantile(means, tail), abs=0.1)
     assert high == pytest.approx(np.quantile(means, 1 - tail), abs=0.2)
 
@@ -43,7 +43,9 @@ def test_a_stratified_interval_covers_the_mean_of_strata_that_differ():
     rng = np.random.default_rng(12)
     covered = 0
     for _ in range(300):
-        low, high = stratified_interval([rng.normal(0, 1, 8), rng.normal(10, 2, 8)], resamples=300)
+        low, high = stratified_interval(
+            [rng.normal(0, 1, 8), rng.normal(10, 2, 8)], resampling=Resampling(resamples=300)
+        )
         covered += low <= 5 <= high
     assert covered / 300 == pytest.approx(0.95, abs=0.04)
 
@@ -93,7 +95,7 @@ def test_an_unknown_statistic_is_named():
 @given(st.lists(st.floats(0, 1e6), min_size=2, max_size=8), st.integers(0, 10))
 def test_interval_stays_within_the_values_and_repeats(values, seed):
     sample = np.array(values)
-    low, high = interval(sample, resamples=200, seed=seed)
+    low, high = interval(sample, resampling=Resampling(resamples=200, seed=seed))
     rounding = 1e-12 * sample.max()
     assert sample.min() - rounding <= low <= high <= sample.max() + rounding
-    assert (low, high) == interval(sample, resamples=200, seed=seed)
+    assert (low, high) == interval(sample, resampling=Resampling(resamples=200, seed=seed))

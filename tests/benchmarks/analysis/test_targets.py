@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.analysis import targets
 from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.intervals import Resampling
 from support import frame, run
 
 NAN, INF = math.nan, math.inf
@@ -80,7 +81,7 @@ def test_reach_counts_unreached_runs_as_infinite():
 def test_the_interval_of_a_median_cost_is_that_of_the_listed_resamples():
     costs = [1, 2, 4, 7, 9]
     table = targets.costs(incumbents(times_to_zero("btao", costs)), 0.0)
-    row = targets.reach(table, "heavy_runs", confidence=0.5, resamples=20_000).iloc[0]
+    row = targets.reach(table, "heavy_runs", Resampling(confidence=0.5, resamples=20_000)).iloc[0]
     medians = np.sort([np.median(resample) for resample in itertools.product(costs, repeat=5)])
     tail = 0.2037  # Phi(-sqrt(5/4) * t_{0.75, 4}), t = 0.740697
     assert row["low"] == medians[int(tail * len(medians))] == 2
@@ -147,7 +148,7 @@ def test_an_interval_of_a_speed_up_covers_it():
     rng = np.random.default_rng(8)
     covered = 0
     for a, b in zip(rng.exponential(1.0, (300, 15, 1)), rng.exponential(3.0, (300, 15, 1)), strict=True):
-        result = targets.speed_up(a, b, resamples=400)
+        result = targets.speed_up(a, b, resampling=Resampling(resamples=400))
         covered += result["low"] <= 3 <= result["high"]
     assert covered / 300 > 0.93
 
@@ -183,7 +184,7 @@ def test_the_interval_covers_1_for_methods_that_are_alike(n):
         a, b = np.minimum.accumulate(rng.exponential(size=(2, n, 40)), axis=2)
         goals, reached = np.unique(b[:, 19], return_inverse=True)
         costs = [(np.where(y[:, :, None] <= goals, np.arange(1, 41)[:, None], INF)).min(axis=1) for y in (a, b)]
-        result = targets.speed_up(*costs, reached, resamples=400)
+        result = targets.speed_up(*costs, reached, resampling=Resampling(resamples=400))
         covered += result["low"] <= 1 <= result["high"]
     assert covered / 200 > 0.94
 

@@ -16,7 +16,7 @@ from benchmarks.figures import training_curves as curve_plots
 from benchmarks.tables import table as tables
 from btao.training import Level
 
-FCN = {"target": "benchmarks.objectives.fcn.FCN", "parameters": {"light_iterations": 2, "heavy_iterations": 4}}
+FCN = {"version": 1, "parameters": {"light_iterations": 2, "heavy_iterations": 4}}
 # Three that train, one that never is better than guessing, one that diverges.
 ERRORS = [[0.8, 0.5, 0.5, 0.4], [0.3, 0.6, 0.1, 0.2], [0.9, 0.85, 0.45, 0.3], [0.9, 0.95, 0.9, 0.9], [0.8, math.nan]]
 SECONDS = [[1, 2, 3, 10], [1, 2, 4, 5], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2], [1, 2, 3, 4]]

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.image import imread
 
-from benchmarks.analysis import ablation
+from benchmarks.analysis.variants import label
 from benchmarks.config.request import read
 from benchmarks.studies import reference
 
@@ -52,7 +52,7 @@ def test_every_command_can_be_read_at_both_sizes(name):
 def test_an_ablation_is_tried_on_a_few_variants_of_one_task():
     small = [request for command in reference.commands("ablation", small=True) for request in read(command)]
     assert [request.task["name"] for request in small] == ["currin"] * 4
-    labels = [ablation.label(request.methods["btao"]) for request in small]
+    labels = [label(request.methods["btao"]) for request in small]
     assert labels == ["default", "light_per_heavy=4", "start=random", "truncated"]
 
 
