@@ -54,12 +54,8 @@ RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "ta
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        request, n, only_gather = _read(arguments)
-        recording = plan(request, n)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    request, n, only_gather = _read(arguments)
+    recording = plan(request, n)
     failures: list[Failure] | None = [] if only_gather else None
     try:
         if not only_gather:
@@ -67,8 +63,7 @@ def main(arguments: list[str]) -> int:
                 failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        raise options.CommandFailed(error) from error
     print(_holding(recording, gathered.numbers))
     for caution in gathered.cautions:
         print(f"note: {caution}", file=sys.stderr)

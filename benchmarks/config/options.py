@@ -22,12 +22,17 @@ CHOICES = {
 }
 
 
+class CommandFailed(Exception):
+    """What a command was to do and could not, though there is no mistake in it: exit status 1."""
+
+
 def command(
-    help_text: Callable[[], str],
+    help_text: Callable[[], str], mistakes: tuple[type[Exception], ...] = (UsageError,)
 ) -> Callable[[Callable[[list[str]], int]], Callable[..., int]]:
     """Make a function of arguments, which returns the exit status, the main function of a command.
 
-    That takes the arguments of the process where none are given, and answers -h and --help.
+    That takes the arguments of the process where none are given, answers -h and --help, and tells errors in a line
+    on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed` with 1.
     """
 
     def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
@@ -37,7 +42,14 @@ def command(
             if {"-h", "--help"} & set(given):
                 print(help_text())
                 return 0
-            return function(given)
+            try:
+                return function(given)
+            except mistakes as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 2
+            except CommandFailed as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 1
 
         return main
 

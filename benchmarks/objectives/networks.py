@@ -41,7 +41,6 @@ class Architecture(Protocol):
 
     def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
         """The weights that training starts from, and those that it never changes."""
-        ...
 
     def logits(
         self, weights: Sequence[tf.Tensor], images: tf.Tensor, drop: Callable[[tf.Tensor], tf.Tensor]
@@ -57,7 +56,6 @@ class Architecture(Protocol):
         drop : callable
             Dropout in training, the identity in validation.
         """
-        ...
 
 
 @dataclass(frozen=True)

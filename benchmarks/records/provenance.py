@@ -89,12 +89,7 @@ def _fixed() -> dict[str, Any]:
     return {
         "versions": {"python": platform.python_version()} | _versions(),
         "git": _git(REPOSITORY),
-        "machine": {
-            "platform": platform.platform(),
-            "cpu": _cpu_model(),
-            "cores": _cores(),
-            "gpus": _gpus(),
-        },
+        "machine": {"platform": platform.platform(), "cpu": _cpu_model(), "cores": _cores(), "gpus": _gpus()},
     }
 
 
@@ -116,14 +111,7 @@ def _git(repository: Path) -> dict[str, Any] | None:
     # Without the optional lock, runs that start together cannot get in each other's way.
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
     try:
-        answer = subprocess.run(
-            command,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     lines = answer.stdout.splitlines()

@@ -158,11 +158,7 @@ class TrialLog:
                 written += self._file.write(line[written:])
         except OSError as error:
             self._file.truncate(self._end)
-            raise OSError(
-                error.errno,
-                f"trial {row.trial} not recorded: {error.strerror}",
-                str(self.path),
-            ) from error
+            raise OSError(error.errno, f"trial {row.trial} not recorded: {error.strerror}", str(self.path)) from error
         self._end += len(line)
         self.n_rows += 1
 
@@ -184,10 +180,7 @@ class TrialLog:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
 
@@ -203,10 +196,7 @@ def _read_rows(path: Path) -> tuple[list[Row], int]:
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):
-        warnings.warn(
-            f"{path}: dropped the last line, which was not written to its end",
-            stacklevel=3,
-        )
+        warnings.warn(f"{path}: dropped the last line, which was not written to its end", stacklevel=3)
     lines = content[:end].split(b"\n")[:-1]
     return [_parse(line, path, number) for number, line in enumerate(lines, start=1)], end
 

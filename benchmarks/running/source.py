@@ -30,29 +30,23 @@ class Training(Protocol):
 
     def cost(self, trial: Trial) -> int:
         """The most iterations that a trial can consume: what an earlier one has paid for is not paid again."""
-        ...
 
     def evaluate(
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
     ) -> Evaluation:
         """Measure a trial at a level."""
-        ...
 
     def done(self, config: dict[str, Any]) -> int:
         """Iterations of a configuration that are on its recorded curve."""
-        ...
 
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
-        ...
 
     def settle(self, row: Row) -> None:
         """Remove what nothing needs any more, now that a trial is on record."""
-        ...
 
     def close(self) -> None:
         """Remove all that only an unfinished run needs."""
-        ...
 
 
 class Source(ABC):
