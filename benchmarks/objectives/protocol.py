@@ -7,7 +7,7 @@ import json
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from benchmarks.data.source import DataSource
 from btao import Space
@@ -87,7 +87,8 @@ class Objective(Protocol):
 
 def bounds(pair: Sequence[float]) -> tuple[float, float]:
     """A lower and an upper bound as a tuple: a configuration file gives a list."""
-    return cast(tuple[float, float], tuple(pair))
+    low, high = pair
+    return low, high
 
 
 def check_order(light: Level, heavy: Level) -> None:
