@@ -34,22 +34,18 @@ options
 OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 
 
-@options.command(lambda: HELP)
+@options.command(lambda: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     from benchmarks.analysis.claims import CLAIMS, judge, markdown, read
 
-    try:
-        given = options.given(arguments, OPTIONS)
-        claims = read(Path(given.get("claims", CLAIMS)).expanduser())
-        claims = [claim for claim in claims if given.get("match", "").lower() in claim.text.lower()]
-        if not claims:
-            raise UsageError(f"match={given.get('match', '')}: no claim has this in it")
-        records, folder = _records(given.get("out"))
-        table = judge(claims, records)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    given = options.given(arguments, OPTIONS)
+    claims = read(Path(given.get("claims", CLAIMS)).expanduser())
+    claims = [claim for claim in claims if given.get("match", "").lower() in claim.text.lower()]
+    if not claims:
+        raise UsageError(f"match={given.get('match', '')}: no claim has this in it")
+    records, folder = _records(given.get("out"))
+    table = judge(claims, records)
     _print(table)
     if "match" not in given and folder is not None:
         write_whole(folder / "claims.csv", table.to_csv(index=False))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.common.errors import UsageError
 from benchmarks.common.files import replacing
 from benchmarks.config import options
 from benchmarks.studies.model_accuracy import portable_study, read_arguments
@@ -40,19 +39,14 @@ The same command gives the same file (one thread computes it).
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        out, points, rest = read_arguments(arguments)
-        table = portable_study(rest, points)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    out, points, rest = read_arguments(arguments)
+    table = portable_study(rest, points)
     try:
         with replacing(out) as temporary:
             write = table.to_csv if out.suffix == ".csv" else table.to_parquet
             write(temporary, index=False)
     except OSError as error:
-        print(f"error: {out}: {error.strerror}", file=sys.stderr)
-        return 1
+        raise options.CommandFailed(f"{out}: {error.strerror}") from error
     print(f"{len(table)} rows: {out}")
     return 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
@@ -14,11 +13,9 @@ from benchmarks.config.registry import ROOT, TABLES
 from benchmarks.config.request import Request, own_options, read
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
+from benchmarks.running.progress import Failure
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
 from benchmarks.tables.design_log import DEFAULT_N
-
-if TYPE_CHECKING:
-    from benchmarks.running.progress import Failure
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
@@ -54,12 +51,8 @@ RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "ta
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        request, n, only_gather = _read(arguments)
-        recording = plan(request, n)
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    request, n, only_gather = _read(arguments)
+    recording = plan(request, n)
     failures: list[Failure] | None = [] if only_gather else None
     try:
         if not only_gather:
@@ -67,8 +60,7 @@ def main(arguments: list[str]) -> int:
                 failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        raise options.CommandFailed(error) from error
     print(_holding(recording, gathered.numbers))
     for caution in gathered.cautions:
         print(f"note: {caution}", file=sys.stderr)
@@ -81,7 +73,7 @@ def main(arguments: list[str]) -> int:
 def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
     """The request for the task, n, and whether to gather only."""
     own, rest = own_options(arguments, {"n": str(DEFAULT_N), "seed": "0", "gather": "false"}, RUN_ONLY, "a table")
-    n = options.count("n", options.number(own["n"]), required=True)
+    n = options.count("n", options.number(own["n"]))
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append(f"out={TABLES.relative_to(ROOT)}")

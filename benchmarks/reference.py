@@ -21,7 +21,7 @@ names: {", ".join(NAMES)}
 """
 
 
-@options.command(lambda: HELP)
+@options.command(lambda: HELP, mistakes=(ValueError, OSError, RuntimeError))
 def main(names: list[str]) -> int:
     """Make the results of these names, or all; the exit status."""
     try:
@@ -29,9 +29,6 @@ def main(names: list[str]) -> int:
             check(name)
         for name in names or NAMES:
             print(record(name, ROOT / "results" / "runs" / "reference" / name))
-    except (ValueError, OSError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         again = run_module("benchmarks.reference", *names)
         print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)

@@ -15,7 +15,6 @@ from benchmarks.common.errors import UsageError
 from benchmarks.common.files import write_whole
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder
-from benchmarks.records.trials import CorruptRecord
 
 if TYPE_CHECKING:
     from benchmarks.reporting.page import Block, Page
@@ -40,18 +39,14 @@ FOLDER = "report"
 CHECKSUMS = "records.sha256"
 
 
-@options.command(lambda: HELP)
+@options.command(lambda: HELP, mistakes=(ValueError, OSError))  # a ValueError of the analysis names the row
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        out = out_folder(arguments)
-        if not out.is_dir():
-            raise UsageError(f"no folder {out}: give the one that was given as out= to the run")
-        for path in write(out):
-            print(path)
-    except (UsageError, CorruptRecord, ValueError, OSError) as error:  # a ValueError of the analysis names the row
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    out = out_folder(arguments)
+    if not out.is_dir():
+        raise UsageError(f"no folder {out}: give the one that was given as out= to the run")
+    for path in write(out):
+        print(path)
     return 0
 
 

@@ -40,20 +40,15 @@ exit status: 0 written, 1 it could not be written, 2 a mistake in the command or
 OPTIONS = {"table": "a file", "clock": "a file", "out": "a folder"}
 
 
-@options.command(lambda: HELP)
+@options.command(lambda: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        files, path = _read(arguments)
-        timed = retimed(*(_load(option, file) for option, file in files.items()))
-    except (UsageError, ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    files, path = _read(arguments)
+    timed = retimed(*(_load(option, file) for option, file in files.items()))
     try:
         timed.save(path)
     except OSError as error:
-        print(f"error: {path}: {error.strerror}", file=sys.stderr)
-        return 1
+        raise options.CommandFailed(f"{path}: {error.strerror}") from error
     print(f"{path} holds {len(timed.configurations)} configurations with the seconds of {files['clock']}")
     return 0
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from baselines.libraries.interpreter import run_module
-from benchmarks.common.errors import UsageError
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
 from benchmarks.config import options
@@ -31,11 +30,10 @@ def main(arguments: list[str]) -> int:
         from benchmarks.studies.execution import execute
 
         return 0 if execute(plans, command) else 1
-    except UsageError as error:  # of the command or, once it runs, of the cluster
-        print(f"error: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
-        return _stopped(arguments)
+        again = run_module("benchmarks.run", *arguments)
+        print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
+        return 130
 
 
 def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
@@ -58,13 +56,6 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
     return Command(RUN_MODULE, tuple(options.with_values(arguments, found)), tuple(plan.job for plan in plans))
-
-
-def _stopped(arguments: list[str]) -> int:
-    """Say how to go on after Ctrl-C; the exit status."""
-    again = run_module("benchmarks.run", *arguments)
-    print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
-    return 130
 
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:

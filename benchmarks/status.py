@@ -28,14 +28,10 @@ exit status: 0 all are done, 1 not all, 2 a mistake in the command or a damaged 
 """
 
 
-@options.command(lambda: HELP)
+@options.command(lambda: HELP, mistakes=(UsageError, CorruptRecord, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        found = grids(out_folder(arguments))
-    except (UsageError, CorruptRecord, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    found = grids(out_folder(arguments))
     jobs = not_started(found)
     for lines in [*(progress.lines(grid) for grid in found), *([f"{job}: not begun"] for job in jobs)]:
         print(*lines, sep="\n", end="\n\n")

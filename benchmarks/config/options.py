@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeGuard, overload
+from typing import TypeGuard
 
 from benchmarks.common.errors import UsageError
 
@@ -22,12 +22,17 @@ CHOICES = {
 }
 
 
+class CommandFailed(Exception):
+    """What a command was to do and could not, though there is no mistake in it: exit status 1."""
+
+
 def command(
-    help_text: Callable[[], str],
+    help_text: Callable[[], str], mistakes: tuple[type[Exception], ...] = (UsageError,)
 ) -> Callable[[Callable[[list[str]], int]], Callable[..., int]]:
     """Make a function of arguments, which returns the exit status, the main function of a command.
 
-    That takes the arguments of the process where none are given, and answers -h and --help.
+    That takes the arguments of the process where none are given, answers -h and --help, and tells errors in a line
+    on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed` with 1.
     """
 
     def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
@@ -37,7 +42,14 @@ def command(
             if {"-h", "--help"} & set(given):
                 print(help_text())
                 return 0
-            return function(given)
+            try:
+                return function(given)
+            except mistakes as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 2
+            except CommandFailed as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 1
 
         return main
 
@@ -105,18 +117,8 @@ def choice(option: str, value: object) -> str:
     return value
 
 
-@overload
-def count(option: str, value: object, required: Literal[True]) -> int: ...
-
-
-@overload
-def count(option: str, value: object, required: bool = False) -> int | None: ...
-
-
-def count(option: str, value: object, required: bool = False) -> int | None:
-    """An integer of at least 1, or None where that is allowed; UsageError otherwise."""
-    if value is None and not required:
-        return None
+def count(option: str, value: object) -> int:
+    """An integer of at least 1; UsageError otherwise."""
     if not _is_integer(value) or value < 1:
         raise UsageError(f"{option}={text(value)}: give an integer of at least 1")
     return value
@@ -134,10 +136,8 @@ def flag(option: str, value: object) -> bool:
     return value
 
 
-def duration(option: str, value: object) -> float | None:
-    """A finite number of seconds above 0, or None; UsageError otherwise."""
-    if value is None:
-        return None
+def duration(option: str, value: object) -> float:
+    """A finite number of seconds above 0; UsageError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value > 0):
         raise UsageError(f"{option}={text(value)}: give a number of seconds above 0")
     return float(value)

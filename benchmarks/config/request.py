@@ -6,9 +6,8 @@ folder. Every mistake ends in a `UsageError` of one line, before any work.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +20,7 @@ from benchmarks.config.registry import CONF, GROUPS, choices, document, find_tab
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
 PATHS = {"out": "a folder, . for this one", "data_dir": "a folder", "table": "a file, or the name of a table"}
+BUDGET = {"heavy": options.count, "iterations": options.count, "seconds": options.duration}
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,15 @@ def read(arguments: Sequence[str]) -> list[Request]:
             raise UsageError(unknown("flag", argument, [*SWEEP_FLAGS, "-h", "--help"]))
         if "=" not in argument:
             raise UsageError(f"{argument!r} is not of the form option=value; --help lists the options")
-    with _one_line_errors():
-        from hydra import initialize_config_dir  # slow
+    from hydra import initialize_config_dir  # slow
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
 
+    try:
         with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             return [_request(job) for job in _expand([normalize(argument) for argument in overrides], multirun)]
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UsageError(str(error).partition("\n")[0]) from error
 
 
 def normalize(argument: str) -> str:
@@ -134,18 +138,6 @@ def normalize(argument: str) -> str:
     if key == "engine":
         return f"engine.name={value}"
     return argument.lstrip("+") if key in (*GROUPS, *_tree(document("", "config"))) else argument
-
-
-@contextlib.contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """Turn what Hydra and OmegaConf raise into a `UsageError` of one line."""
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    try:
-        yield
-    except (HydraException, OmegaConfBaseException) as error:
-        raise UsageError(str(error).partition("\n")[0]) from error
 
 
 @dataclass(frozen=True)
@@ -220,11 +212,8 @@ def _request(job: _Job) -> Request:
     address = _name(config["engine"]["address"])
     if address is not None and chosen["engine"] != "dask":
         raise UsageError(f"engine.address={address} has no effect without engine=dask")
-    limits = config["budget"]
-    budget = {
-        "heavy": options.count("budget.heavy", limits["heavy"]),
-        "iterations": options.count("budget.iterations", limits["iterations"]),
-        "seconds": options.duration("budget.seconds", limits["seconds"]),
+    budget: dict[str, float] = {
+        name: BUDGET[name](f"budget.{name}", limit) for name, limit in config["budget"].items() if limit is not None
     }
     if config["out"] in (None, ""):
         raise UsageError(f"out={text(config['out'])}: give a folder, . for this one")
@@ -239,15 +228,15 @@ def _request(job: _Job) -> Request:
         task=task | {"parameters": task.get("parameters", {}) | scaled},
         methods=config["methods"],
         seeds=options.seeds(config["seeds"]),
-        budget={name: limit for name, limit in budget.items() if limit is not None} or scale["budget"],
+        budget=budget or scale["budget"],
         shared_init=options.flag("shared_init", config["shared_init"]),
         data_dir=_name(config["data_dir"]),
         table=table,
         given=given,
         out=Path(str(config["out"])).expanduser(),
         address=address,
-        jobs=options.count("jobs", config["jobs"], required=True),
-        threads=options.count("threads", config["threads"], required=True),
+        jobs=options.count("jobs", config["jobs"]),
+        threads=options.count("threads", config["threads"]),
         label=job.label,
         **chosen,
     )

@@ -56,11 +56,10 @@ class Spec:
         """
         try:
             return pkgutil.resolve_name(self.target)
-        except (AttributeError, ValueError) as error:
-            raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
         except Exception as error:
             # An error of the file itself, such as a library that it lacks, is not the name's fault.
-            if isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}."):
+            no_module = isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}.")
+            if no_module or isinstance(error, AttributeError | ValueError):
                 raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
             raise ValueError(
                 f"{self.name}: {self.target!r} cannot be imported: {type(error).__name__}: {error}"

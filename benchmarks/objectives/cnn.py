@@ -15,7 +15,6 @@ from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.objectives.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
 from btao.checks import check_integer
-from btao.training import Level
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -141,16 +140,20 @@ class CNN(NetworkTask):
         data_dir: str | None = None,
     ) -> None:
         super().__init__(
-            n_train=n_train,
-            n_validation=n_validation,
-            light=Level(light_iterations, light_patience, light_tolerance),
-            heavy=Level(heavy_iterations, heavy_patience, heavy_tolerance),
-            activation=activation,
-            resume_training=resume_training,
-            delta_bounds=delta_bounds,
-            rho_bounds=rho_bounds,
-            data=data,
-            data_dir=data_dir,
+            n_train,
+            n_validation,
+            light_iterations,
+            light_patience,
+            light_tolerance,
+            heavy_iterations,
+            heavy_patience,
+            heavy_tolerance,
+            activation,
+            resume_training,
+            delta_bounds,
+            rho_bounds,
+            data,
+            data_dir,
         )
         if len(kernel_sizes) != 2:
             raise ValueError(f"kernel_sizes must be two integers, one a layer, got {kernel_sizes!r}")

@@ -36,11 +36,9 @@ class Training(Protocol):
 
     def advance(self) -> Iteration:
         """Train one iteration and validate."""
-        ...
 
     def state(self) -> State:
         """All that it takes to go on bit for bit, as arrays."""
-        ...
 
     def restore(self, state: State) -> None:
         """Go to where `state` was taken.
@@ -50,7 +48,6 @@ class Training(Protocol):
         KeyError, ValueError
             If it is not a state of this training.
         """
-        ...
 
 
 class Checkpoints(Protocol):
@@ -58,11 +55,9 @@ class Checkpoints(Protocol):
 
     def load(self, config: dict[str, Any], iterations: int) -> State | None:
         """The state of a configuration after so many iterations, or None if it is not kept."""
-        ...
 
     def save(self, config: dict[str, Any], iterations: int, state: Callable[[], State]) -> None:
         """Take a state and keep it. Never raises: what cannot be kept is trained again."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from benchmarks.objectives.networks import DeviceImages, NetworkTraining, glorot
 from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.objectives.tensorflow_session import tensorflow
 from btao import Integer, Real, Space
-from btao.training import Level
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -73,25 +72,7 @@ def lit_first(split: Split) -> Split:
 class FCN(NetworkTask):
     """Minimize the validation error over the batch size, the number of hidden units and the learning rate.
 
-    Parameters
-    ----------
-    n_train, n_validation : int
-        Numbers of images; see `benchmarks.data.images.split`.
-    light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
-        The two levels, see `btao.training.Level`; an iteration is an epoch.
-    activation : str
-        Of the hidden layer: "relu", "tanh", "elu" or "softplus".
-    resume_training : bool
-        Whether a run that goes on with a configuration pays for the additional epochs only (METHOD item 17).
-    delta_bounds, rho_bounds : pair of float
-        Bounds of the truncated additive model (METHOD item 18).
-    data, data_dir : str
-        See `benchmarks.data.datasets.load`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range. The data is read when it is first needed, and raises then.
+    The parameters are those of `NetworkTask`.
     """
 
     dataset = "mnist"
@@ -102,36 +83,6 @@ class FCN(NetworkTask):
             "learning_rate": Real(1e-6, 1e-2, log=True),
         }
     )
-
-    def __init__(
-        self,
-        n_train: int = 50_000,
-        n_validation: int = 10_000,
-        light_iterations: int = 10,
-        light_patience: int | None = 3,
-        light_tolerance: float = 0.001,
-        heavy_iterations: int = 50,
-        heavy_patience: int | None = 3,
-        heavy_tolerance: float = 0.0,
-        activation: str = "relu",
-        resume_training: bool = True,
-        delta_bounds: tuple[float, float] = (-1.0, 0.0),
-        rho_bounds: tuple[float, float] = (0.0, 1.0),
-        data: str = "auto",
-        data_dir: str | None = None,
-    ) -> None:
-        super().__init__(
-            n_train=n_train,
-            n_validation=n_validation,
-            light=Level(light_iterations, light_patience, light_tolerance),
-            heavy=Level(heavy_iterations, heavy_patience, heavy_tolerance),
-            activation=activation,
-            resume_training=resume_training,
-            delta_bounds=delta_bounds,
-            rho_bounds=rho_bounds,
-            data=data,
-            data_dir=data_dir,
-        )
 
     @functools.cached_property
     def _images(self) -> DeviceImages:

@@ -1,23 +1,20 @@
-"""What the tasks that train a network on images share: levels, images, and how they are got ready."""
+"""What the tasks that train a network on images share beside `image_task`: the curve, and how they are got ready."""
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import Any, ClassVar
 
-from benchmarks.data import datasets, images
-from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask
+from benchmarks.objectives.image_task import ImageTask
 from benchmarks.objectives.networks import DeviceImages
-from benchmarks.objectives.protocol import bounds
 from btao.training import Level
 
 ACTIVATIONS = ("relu", "tanh", "elu", "softplus")
 CLASSES = 10
 
 
-class NetworkTask(CurveTask):
+class NetworkTask(ImageTask, CurveTask):
     """A `CurveTask` on one of the image data sets; an iteration is an epoch.
 
     A subclass states `dataset` and `space`, takes the arguments below with its own, and starts the
@@ -26,39 +23,44 @@ class NetworkTask(CurveTask):
     Parameters
     ----------
     n_train, n_validation : int
-    light, heavy : Level
+        Numbers of images; see `benchmarks.data.images.split`.
+    light_iterations, light_patience, light_tolerance, heavy_iterations, heavy_patience, heavy_tolerance
+        The two levels, see `btao.training.Level`; an iteration is an epoch.
     activation : str
         One of `ACTIVATIONS`.
     resume_training : bool
+        Whether a run that goes on with a configuration pays for the additional epochs only (METHOD item 17).
     delta_bounds, rho_bounds : pair of float
+        Bounds of the truncated additive model (METHOD item 18).
     data, data_dir : str
+        See `benchmarks.data.datasets.load`.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of its range. The data is read when it is first needed, and raises then.
     """
-
-    dataset: ClassVar[str]
 
     def __init__(
         self,
-        *,
-        n_train: int,
-        n_validation: int,
-        light: Level,
-        heavy: Level,
-        activation: str,
-        resume_training: bool,
-        delta_bounds: tuple[float, float],
-        rho_bounds: tuple[float, float],
-        data: str,
-        data_dir: str | None,
+        n_train: int = 50_000,
+        n_validation: int = 10_000,
+        light_iterations: int = 10,
+        light_patience: int | None = 3,
+        light_tolerance: float = 0.001,
+        heavy_iterations: int = 50,
+        heavy_patience: int | None = 3,
+        heavy_tolerance: float = 0.0,
+        activation: str = "relu",
+        resume_training: bool = True,
+        delta_bounds: tuple[float, float] = (-1.0, 0.0),
+        rho_bounds: tuple[float, float] = (0.0, 1.0),
+        data: str = "auto",
+        data_dir: str | None = None,
     ) -> None:
-        if light.iterations >= heavy.iterations:
-            raise ValueError(
-                f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
-            )
+        light = Level(light_iterations, light_patience, light_tolerance)
+        heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
+        super().__init__(n_train, n_validation, light, heavy, delta_bounds, rho_bounds, data, data_dir)
         if (heavy.patience or math.inf) < (light.patience or math.inf) or heavy.tolerance > light.tolerance:
             raise ValueError(
                 "the heavy level must not stop earlier than the light one: heavy_patience must be at least "
@@ -67,22 +69,7 @@ class NetworkTask(CurveTask):
             )
         if activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {list(ACTIVATIONS)}, got {activation!r}")
-        self.n_train, self.n_validation = n_train, n_validation
-        self.light, self.heavy = light, heavy
-        self.activation = activation
-        self.resume_training = resume_training
-        self.delta_bounds = bounds(delta_bounds)
-        self.rho_bounds = bounds(rho_bounds)
-        self._where: dict[str, Any] = {"data": data, "data_dir": data_dir}
-
-    @functools.cached_property
-    def _split(self) -> images.Split:
-        return images.split(datasets.load(self.dataset, **self._where), self.n_train, self.n_validation)
-
-    @property
-    def data(self) -> DataSource:
-        """The images that are really used; reads them."""
-        return self._split.source
+        self.activation, self.resume_training = activation, resume_training
 
     @functools.cached_property
     def _images(self) -> DeviceImages:

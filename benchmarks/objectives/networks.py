@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PROGRAMS = 32  # compiled programs that are kept
 VALIDATION_BATCH = 1000  # images; what fits a cache is faster than all at once, and a GPU's memory holds it
 
+# Adam's constants but for the learning rate (Kingma and Ba, 2015, Algorithm 1): Keras's.
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
+
 # The second words of seeds: what a stream of random numbers is for.
 _WEIGHTS, _ORDER, _DROPOUT = range(3)
 
@@ -41,7 +44,6 @@ class Architecture(Protocol):
 
     def initial(self, generator: np.random.Generator) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
         """The weights that training starts from, and those that it never changes."""
-        ...
 
     def logits(
         self, weights: Sequence[tf.Tensor], images: tf.Tensor, drop: Callable[[tf.Tensor], tf.Tensor]
@@ -57,16 +59,6 @@ class Architecture(Protocol):
         drop : callable
             Dropout in training, the identity in validation.
         """
-        ...
-
-
-@dataclass(frozen=True)
-class Adam:
-    """Adam's constants but for the learning rate (Kingma and Ba, 2015, Algorithm 1; defaults are Keras's)."""
-
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-7
 
 
 class DeviceImages:
@@ -102,7 +94,6 @@ class NetworkTraining:
         See `benchmarks.objectives.protocol.configuration_seed`.
     dropout : float
         The share of values that `drop` sets to zero, from 0 to below 1.
-    adam : Adam, optional
     """
 
     def __init__(
@@ -114,7 +105,6 @@ class NetworkTraining:
         learning_rate: float,
         seed: int,
         dropout: float = 0.0,
-        adam: Adam | None = None,
     ) -> None:
         tf = tensorflow()
         self._images = images
@@ -123,7 +113,7 @@ class NetworkTraining:
         self._batch_size = min(batch_size, images.n_train)
         self._steps = -(-images.n_train // self._batch_size)
         self._epoch = 0
-        self._program = _compile(architecture, adam or Adam(), self._batch_size, images.n_train, images.n_validation)
+        self._program = _compile(architecture, self._batch_size, images.n_train, images.n_validation)
         weights, constants = architecture.initial(np.random.default_rng([seed, _WEIGHTS]))
         self._variables = {
             "weights": [tf.Variable(weight) for weight in weights],
@@ -189,7 +179,7 @@ class _Program:
 
 
 @functools.lru_cache(PROGRAMS)
-def _compile(architecture: Architecture, adam: Adam, batch_size: int, n_train: int, n_validation: int) -> _Program:
+def _compile(architecture: Architecture, batch_size: int, n_train: int, n_validation: int) -> _Program:
     """The functions of an epoch; what can be a number at run time is, so that it costs no compilation."""
     tf = tensorflow()
 
@@ -218,12 +208,12 @@ def _compile(architecture: Architecture, adam: Adam, batch_size: int, n_train: i
                     var=weight.handle,
                     m=first.handle,
                     v=second.handle,
-                    beta1_power=adam.beta_1**number,
-                    beta2_power=adam.beta_2**number,
+                    beta1_power=BETA_1**number,
+                    beta2_power=BETA_2**number,
                     lr=learning_rate,
-                    beta1=adam.beta_1,
-                    beta2=adam.beta_2,
-                    epsilon=adam.epsilon,
+                    beta1=BETA_1,
+                    beta2=BETA_2,
+                    epsilon=EPSILON,
                     grad=gradient,
                 )
             wrong = _wrong(logits, truth) * there

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from benchmarks.data.source import DataSource
 from btao import Space
@@ -29,12 +29,7 @@ class Curve:
 
     def __add__(self, rest: Curve) -> Curve:
         """This curve, continued by another."""
-        return Curve(
-            self.validation_errors + rest.validation_errors,
-            self.training_errors + rest.training_errors,
-            self.seconds + rest.seconds,
-            self.processor_seconds + rest.processor_seconds,
-        )
+        return Curve(*map(operator.add, vars(self).values(), vars(rest).values()))
 
 
 @dataclass(frozen=True)
@@ -54,10 +49,6 @@ class Evaluation:
     curve: Curve | None = None
     seconds: float | None = None
     answer: dict[str, Any] | None = None
-
-    def answered(self, configuration: int, distance: float) -> Evaluation:
-        """This evaluation, with its `answer`."""
-        return dataclasses.replace(self, answer={"configuration": configuration, "distance": distance})
 
 
 class Objective(Protocol):
@@ -79,29 +70,33 @@ class Objective(Protocol):
     @property
     def data(self) -> DataSource | None:
         """The data set, if there is one."""
-        ...
 
     @property
     def optimum(self) -> float | None:
         """The smallest true heavy value, where it is known."""
-        ...
 
     def prepare(self) -> None:
         """Load libraries and data. Called once before the first trial, so that no trial's clock pays for it."""
-        ...
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """Train `config` as `level` says; all randomness comes from (seed, config)."""
-        ...
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """The noiseless heavy response at `config`, where it is known."""
-        ...
 
 
 def bounds(pair: Sequence[float]) -> tuple[float, float]:
     """A lower and an upper bound as a tuple: a configuration file gives a list."""
-    return cast(tuple[float, float], tuple(pair))
+    low, high = pair
+    return low, high
+
+
+def check_order(light: Level, heavy: Level) -> None:
+    """Refuse levels of which the light one is not the shorter one."""
+    if light.iterations >= heavy.iterations:
+        raise ValueError(
+            f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
+        )
 
 
 def configuration_seed(seed: int, config: dict[str, Any]) -> int:

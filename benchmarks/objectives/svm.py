@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data import datasets
-from benchmarks.data.images import Array, Split, split
-from benchmarks.data.source import DataSource
+from benchmarks.data.images import Array
 from benchmarks.objectives import one_against_one
-from benchmarks.objectives.protocol import Evaluation, bounds
+from benchmarks.objectives.image_task import ImageTask
+from benchmarks.objectives.protocol import Evaluation
 from btao import Real, Space
 from btao.training import Level
 
 
-class SVM:
+class SVM(ImageTask):
     """Minimize the validation error over the penalty C and the kernel's gamma.
 
     Parameters
@@ -46,9 +45,8 @@ class SVM:
     remembered, so that a heavy run need not train it again; before a first light run, it has to.
     """
 
+    dataset = "mnist"
     space = Space({"C": Real(2**-10, 2**10, log=True), "gamma": Real(2**-10, 2**10, log=True)})
-    optimum = None
-    levels = "any"
 
     def __init__(
         self,
@@ -61,25 +59,9 @@ class SVM:
         data: str = "auto",
         data_dir: str | None = None,
     ) -> None:
-        self.light, self.heavy = Level(light_iterations), Level(heavy_iterations)
-        if light_iterations >= heavy_iterations:
-            raise ValueError(
-                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
-            )
-        self.n_train, self.n_validation = n_train, n_validation
-        self.delta_bounds = bounds(delta_bounds)
-        self.rho_bounds = bounds(rho_bounds)
-        self._where: dict[str, Any] = {"data": data, "data_dir": data_dir}
+        levels = Level(light_iterations), Level(heavy_iterations)
+        super().__init__(n_train, n_validation, *levels, delta_bounds, rho_bounds, data, data_dir)
         self._light_results: dict[tuple[float, float], tuple[float, int]] = {}
-
-    @functools.cached_property
-    def _images(self) -> Split:
-        return split(datasets.load("mnist", **self._where), self.n_train, self.n_validation)
-
-    @property
-    def data(self) -> DataSource:
-        """The images that are really used; reads them."""
-        return self._images.source
 
     def prepare(self) -> None:
         """Import scikit-learn and read the images."""
@@ -131,7 +113,7 @@ class SVM:
             config["gamma"],
         )
         predicted = machine.classes_[one_against_one.vote(values, len(machine.classes_))]
-        return float((predicted != self._images.y_validation).mean()), int(machine.n_iter_.max())
+        return float((predicted != self._split.y_validation).mean()), int(machine.n_iter_.max())
 
     @functools.cached_property
     def _training(self) -> tuple[one_against_one.Floats, Array]:
@@ -141,17 +123,13 @@ class SVM:
         same to the bit; but each of the 45 classifiers then reads two stretches of memory, which
         takes a third less time.
         """
-        by_class = np.argsort(self._images.y_train, kind="stable")
-        return _rows(self._images.x_train[by_class]), self._images.y_train[by_class]
+        by_class = np.argsort(self._split.y_train, kind="stable")
+        return _rows(self._split.x_train[by_class]), self._split.y_train[by_class]
 
     @functools.cached_property
     def _validation(self) -> one_against_one.Floats:
         """Validation images, one row each."""
-        return _rows(self._images.x_validation)
-
-    def truth(self, config: dict[str, Any]) -> None:
-        """Not known."""
-        return None
+        return _rows(self._split.x_validation)
 
 
 def _rows(images: Array) -> one_against_one.Floats:

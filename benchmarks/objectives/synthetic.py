@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.objectives.protocol import Evaluation, bounds, configuration_seed
+from benchmarks.objectives.protocol import Evaluation, bounds, check_order, configuration_seed
 from btao import Space
 from btao.training import Level
 
@@ -62,10 +62,7 @@ class Synthetic:
         if not (math.isfinite(noise) and noise >= 0):
             raise ValueError(f"noise must be finite and not negative, got {noise!r}")
         self.light, self.heavy = Level(light_iterations), Level(heavy_iterations)
-        if light_iterations >= heavy_iterations:
-            raise ValueError(
-                f"light_iterations must be below heavy_iterations, got {light_iterations} and {heavy_iterations}"
-            )
+        check_order(self.light, self.heavy)
         self.noise = noise
         if delta_bounds is not None:
             self.delta_bounds = bounds(delta_bounds)

@@ -85,14 +85,6 @@ class Command:
         known = set(hashes)
         return [job for job in self.jobs if job.task == task and known.intersection(job.methods.values())]
 
-    def as_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
-        jobs = [
-            {"label": job.label, "task": job.task, "seeds": list(job.seeds), "methods": dict(job.methods)}
-            for job in self.jobs
-        ]
-        return {"module": self.module, "arguments": list(self.arguments), "jobs": jobs}
-
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The command in a run.json; KeyError, TypeError or AttributeError if there is none."""

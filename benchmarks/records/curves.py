@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
 from benchmarks.objectives.protocol import Curve
 from benchmarks.records.trials import Row
 
+LISTS = tuple(field.name for field in dataclasses.fields(Curve))
+
 
 def record_of(curve: Curve, start: int) -> dict[str, Any]:
     """A curve as `Row.curve` holds it; inverse of `curve_of`."""
-    return {
-        "start": start,
-        "validation_errors": [_strict(error) for error in curve.validation_errors],
-        "training_errors": [_strict(error) for error in curve.training_errors],
-        "seconds": list(curve.seconds),
-        "processor_seconds": list(curve.processor_seconds),
-    }
+    return {"start": start, **{name: [_strict(value) for value in values] for name, values in vars(curve).items()}}
 
 
 def curve_of(row: Row) -> Curve:
     """The curve that a row holds; it has one."""
     assert row.curve is not None
-    return Curve(
-        tuple(_number(error) for error in row.curve["validation_errors"]),
-        tuple(_number(error) for error in row.curve["training_errors"]),
-        tuple(row.curve["seconds"]),
-        tuple(row.curve["processor_seconds"]),
-    )
+    return Curve(*(tuple(map(_number, row.curve[name])) for name in LISTS))
 
 
 def _strict(value: float) -> float | None:

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import pandas
+from benchmarks.records.curves import LISTS
 from benchmarks.records.run_folder import RUN, RunFolder
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
+
+if TYPE_CHECKING:
+    import pandas
 
 # The columns of `load` but for those of the configuration, which go before `value`.
 COLUMN_TYPES = {
@@ -34,15 +36,11 @@ COLUMN_TYPES = {
     "truth": "float64",
     "recommended": "Int64",
 }
-CURVE_LISTS = ("validation_errors", "training_errors", "seconds", "processor_seconds")
 CURVE_HEAD = ("task", "method", "seed", "hash", "data")
 CURVE_COLUMN_TYPES = {
     **{name: COLUMN_TYPES[name] for name in (*CURVE_HEAD, "trial")},
     "iteration": "int64",
-    "validation_error": "float64",
-    "training_error": "float64",
-    "seconds": "float64",
-    "processor_seconds": "float64",
+    **dict.fromkeys(("validation_error", "training_error", "seconds", "processor_seconds"), "float64"),
 }
 
 
@@ -116,7 +114,7 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
         for row in trials:
             if row.curve is None:
                 continue
-            columns = (row.curve[name] for name in CURVE_LISTS)
+            columns = (row.curve[name] for name in LISTS)
             for iteration, values in enumerate(zip(*columns, strict=True), start=row.curve["start"] + 1):
                 rows.append([*(head[name] for name in CURVE_HEAD), row.trial, iteration, *values])
                 configs.append(row.config)

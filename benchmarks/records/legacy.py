@@ -18,8 +18,7 @@ from benchmarks.config.registry import FORMER_TARGETS, target_of
 from benchmarks.config.request import read
 from benchmarks.config.spec import FIRST_VERSION, Spec
 from benchmarks.records.command import RUN_MODULE, Command, Job
-from benchmarks.records.identity import digest_of
-from benchmarks.records.run_info import RunInfo, Start, Status
+from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
 
 FORMER_REPLAY = "benchmarks.replay.Replay"  # the class of a task that a recorded table answered
 

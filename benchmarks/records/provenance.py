@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import os
@@ -10,7 +11,6 @@ import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from benchmarks.common.environment import extensions
@@ -20,33 +20,17 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 # Distributions that can decide an outcome; those that are not installed are left out of the record.
 DISTRIBUTIONS = (
-    "btao",
-    "numpy",
-    "scipy",
-    "hydra-core",
-    "pandas",
-    "scikit-learn",
-    "mlxtend",
-    "hyperopt",
-    "smac",
-    "ConfigSpace",
-    "hpbandster",
-    "tensorflow",
-    "tensorflow-cpu",
-    "keras",
-    "torch",
-    "gpytorch",
-    "botorch",
-    "optuna",
-    "dehb",
+    *("btao", "numpy", "scipy", "hydra-core", "pandas", "scikit-learn", "mlxtend"),
+    *("hyperopt", "smac", "ConfigSpace", "hpbandster"),
+    *("tensorflow", "tensorflow-cpu", "keras"),
+    *("torch", "gpytorch", "botorch", "optuna", "dehb"),
 )
 # What chooses the code of OpenBLAS and numpy, and so how they round: see `benchmarks.common.environment`.
 CHOICES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES")
 CPU = Path("/proc/cpuinfo")
-NONE_ADDED: Mapping[str, str] = MappingProxyType({})
 
 
-def provenance(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
+def provenance(added: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The versions, the commit and the machine of this process, or of one that it starts.
 
     Parameters
@@ -66,7 +50,7 @@ def provenance(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
     return {**fixed, "machine": {**fixed["machine"], "arithmetic": arithmetic(added)}}
 
 
-def arithmetic(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
+def arithmetic(added: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What decides how numpy, OpenBLAS and oneDNN round in this process, or in one that it starts with variables added.
 
     Returns
@@ -75,8 +59,9 @@ def arithmetic(added: Mapping[str, str] = NONE_ADDED) -> dict[str, Any]:
         The variables of `CHOICES`, None where one is not set; that of `ONEDNN` as it is when TensorFlow has
         been loaded; and "simd": the extensions of the processor that numpy uses.
     """
-    chosen = {name: added.get(name, os.environ.get(name)) for name in CHOICES}
-    chosen |= {name: added.get(name, os.environ.get(name, default)) for name, default in ONEDNN.items()}
+    environment = {**os.environ, **(added or {})}
+    chosen = {name: environment.get(name) for name in CHOICES}
+    chosen |= {name: environment.get(name, default) for name, default in ONEDNN.items()}
     there = extensions()
     off = re.split(r"[\s,]+", chosen["NPY_DISABLE_CPU_FEATURES"] or "")
     found = [name for name in there.get("found", []) if name not in off]
@@ -89,22 +74,15 @@ def _fixed() -> dict[str, Any]:
     return {
         "versions": {"python": platform.python_version()} | _versions(),
         "git": _git(REPOSITORY),
-        "machine": {
-            "platform": platform.platform(),
-            "cpu": _cpu_model(),
-            "cores": _cores(),
-            "gpus": _gpus(),
-        },
+        "machine": {"platform": platform.platform(), "cpu": _cpu_model(), "cores": _cores(), "gpus": _gpus()},
     }
 
 
 def _versions() -> dict[str, str]:
     versions = {}
     for name in DISTRIBUTIONS:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return versions
 
 
@@ -116,14 +94,7 @@ def _git(repository: Path) -> dict[str, Any] | None:
     # Without the optional lock, runs that start together cannot get in each other's way.
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
     try:
-        answer = subprocess.run(
-            command,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     lines = answer.stdout.splitlines()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -117,19 +119,12 @@ class RunInfo:
 
     def ended(self, status: Status, why: str | None = None, n_trials: int | None = None) -> RunInfo:
         """This run at the end of its last start."""
-        last = dataclasses.replace(self.starts[-1], finished=now())
-        starts = (*self.starts[:-1], last)
+        starts = (*self.starts[:-1], dataclasses.replace(self.starts[-1], finished=now()))
         return dataclasses.replace(self, status=status, why=why, n_trials=n_trials, starts=starts)
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        starts = [
-            {field.name: getattr(start, field.name) for field in dataclasses.fields(start)}
-            | {"command": start.command.as_json()}
-            for start in self.starts
-        ]
-        return {"schema": SCHEMA, **values, "starts": starts}
+        return {"schema": SCHEMA, **dataclasses.asdict(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -139,6 +134,12 @@ class RunInfo:
         if missing := IDENTITY - values["identity"].keys():
             raise KeyError(f"identity without {', '.join(sorted(missing))}")
         return cls(**values | {"status": Status(data["status"]), "starts": starts or (Start(),)})
+
+
+def digest_of(identity: Mapping[str, Any]) -> str:
+    """Ten hexadecimal digits of the SHA-256 of an identity, which is data that strict JSON can hold."""
+    text = json.dumps(identity, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def now() -> str:

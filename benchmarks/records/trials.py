@@ -14,7 +14,6 @@ import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from baselines.protocol import Measurement
@@ -158,11 +157,7 @@ class TrialLog:
                 written += self._file.write(line[written:])
         except OSError as error:
             self._file.truncate(self._end)
-            raise OSError(
-                error.errno,
-                f"trial {row.trial} not recorded: {error.strerror}",
-                str(self.path),
-            ) from error
+            raise OSError(error.errno, f"trial {row.trial} not recorded: {error.strerror}", str(self.path)) from error
         self._end += len(line)
         self.n_rows += 1
 
@@ -183,12 +178,7 @@ class TrialLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._file.close()
 
 
@@ -203,10 +193,7 @@ def _read_rows(path: Path) -> tuple[list[Row], int]:
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):
-        warnings.warn(
-            f"{path}: dropped the last line, which was not written to its end",
-            stacklevel=3,
-        )
+        warnings.warn(f"{path}: dropped the last line, which was not written to its end", stacklevel=3)
     lines = content[:end].split(b"\n")[:-1]
     return [_parse(line, path, number) for number, line in enumerate(lines, start=1)], end
 

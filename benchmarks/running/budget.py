@@ -80,11 +80,12 @@ class Budget:
 
     def lasts(self, spent: Spent) -> bool:
         """Whether another trial may be asked for."""
-        return (
-            (self.heavy is None or spent.heavy < self.heavy)
-            and (self.iterations is None or spent.iterations < self.iterations)
-            and (self.seconds is None or spent.seconds < self.seconds)
-        )
+        return self.share(spent) < 1.0
+
+    def share(self, spent: Spent) -> float:
+        """The share that is spent, by the limit nearest to its end; at most 1."""
+        limits = [(self.heavy, spent.heavy), (self.iterations, spent.iterations), (self.seconds, spent.seconds)]
+        return min(1.0, max(used / limit for limit, used in limits if limit is not None))
 
     def covers(self, iterations: int, spent: Spent) -> bool:
         """Whether so many iterations are left."""
@@ -111,7 +112,6 @@ class BudgetedMethod:
         self._budget = budget
         self._cost = cost or (lambda trial: trial.budget)
         self.spent = Spent()
-        self._end: BudgetSpent | None = None
 
     def ask(self) -> Trial:
         """The method's next trial.
@@ -119,8 +119,7 @@ class BudgetedMethod:
         Raises
         ------
         BudgetSpent
-            If the budget does not last for it, or does not cover it. The trial is not to be run
-            then, and no other one is given out afterwards.
+            If the budget does not last for it, or does not cover it: the run is over then.
         NothingSucceeds
             If the last `MAX_FAILURES_IN_A_ROW` trials failed.
         SearchExhausted
@@ -128,15 +127,6 @@ class BudgetedMethod:
         TypeError
             If what the method asks for is no trial.
         """
-        if self._end is not None:
-            raise self._end
-        try:
-            return self._ask()
-        except BudgetSpent as end:
-            self._end = end
-            raise
-
-    def _ask(self) -> Trial:
         spent = self.spent
         if not self._budget.lasts(spent):
             raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")

@@ -15,7 +15,7 @@ import math
 import operator
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,9 @@ from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective
 from benchmarks.records.command import Command
 from benchmarks.records.curves import record_of
-from benchmarks.records.identity import digest_of
-from benchmarks.records.provenance import NONE_ADDED, provenance
+from benchmarks.records.provenance import provenance
 from benchmarks.records.run_folder import TRIES, RunFolder, former_folder
-from benchmarks.records.run_info import RunInfo, Start, Status, now
+from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
@@ -119,8 +118,8 @@ class Experiment:
 
     def folder(self, out: str | Path) -> Path:
         """out/<task>/<method>-<hash>/seed-<n>; a run of before schema 2 stays in the folder that it has."""
-        name, seed = f"{self.method.name}-{self.hash}", f"seed-{self.seed}"
-        path = Path(out) / self.task.name / name / seed
+        seed = f"seed-{self.seed}"
+        path = Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / seed
         if not path.exists():
             former = former_folder(Path(out), self.task.name, self.method.name, self.hash)
             if former is not None and (former / seed).exists():
@@ -165,19 +164,14 @@ class Experiment:
             objective.heavy.iterations,
             objective.light.iterations,
             self.budget.heavy,
-            _pair(objective.delta_bounds),
-            _pair(objective.rho_bounds),
+            objective.delta_bounds,
+            objective.rho_bounds,
             objective.levels,
             initial_design(objective.space, self.seed) if self.shared_init else None,
             folder,
         )
         check_compatible(self.method.name, self.method.resolve().capabilities, problem)
         return objective, self.method.build(problem=problem, seed=self.seed)
-
-
-def _pair(bounds: Sequence[float]) -> tuple[float, float]:
-    low, high = bounds
-    return low, high
 
 
 def run_experiment(
@@ -370,7 +364,9 @@ def _level(objective: Objective, trial: Trial) -> Level:
     return dataclasses.replace(level, iterations=trial.budget)
 
 
-def describe(experiment: Experiment, command: Command, n_trials: int, added: Mapping[str, str] = NONE_ADDED) -> RunInfo:
+def describe(
+    experiment: Experiment, command: Command, n_trials: int, added: Mapping[str, str] | None = None
+) -> RunInfo:
     """The description of a run that starts now with so many trials on record.
 
     `added` are the environment variables of the process that runs it, where that is another one.

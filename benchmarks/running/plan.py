@@ -44,8 +44,11 @@ class Plan:
     def title(self) -> str:
         """What is run, in one line that names the data."""
         request = self.request
+        data = "no data set"
+        if (used := self.data) is not None:  # the data set that is really used
+            data = f"data: {used.name}, {used.n_train:,} training and {used.n_validation:,} validation images"
         limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
-        return f"{request.task['name']}, scale={request.scale}, {limits}; {self.describe_data()}"
+        return f"{request.task['name']}, scale={request.scale}, {limits}; {data}"
 
     @property
     def job(self) -> Job:
@@ -60,14 +63,6 @@ class Plan:
         """The folders of the experiments that are done, with their methods and tasks."""
         done = (self.experiments[index] for index in self.done)
         return [(experiment.folder(self.request.out), experiment.parts) for experiment in done]
-
-    def describe_data(self) -> str:
-        """The data set that is really used."""
-        if self.data is None:
-            return "no data set"
-        return (
-            f"data: {self.data.name}, {self.data.n_train:,} training and {self.data.n_validation:,} validation images"
-        )
 
 
 def plan(request: Request) -> Plan:
@@ -91,7 +86,8 @@ def plan(request: Request) -> Plan:
         data = objective.data
         methods, skipped = [], []
         for name, settings in request.methods.items():
-            method = Spec(name, *_split(settings))
+            parameters = {option: value for option, value in settings.items() if option != "_target_"}
+            method = Spec(name, settings["_target_"], parameters)
             lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, source))
             if lacking is None:
                 methods.append(method)
@@ -141,8 +137,3 @@ def _experiment(
 ) -> Experiment:
     budget = Budget(**cast("dict[str, Any]", request.budget))
     return Experiment(task, method, seed, budget, request.threads, data, source, request.shared_init)
-
-
-def _split(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The class and the parameters of a method's settings."""
-    return settings["_target_"], {name: value for name, value in settings.items() if name != "_target_"}

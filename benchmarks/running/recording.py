@@ -9,23 +9,25 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config.options import make_folder
 from benchmarks.config.registry import INTERNAL, document
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
+from benchmarks.data.source import DataSource
+from benchmarks.objectives.curve import CurveTask
+from benchmarks.objectives.protocol import Objective
 from benchmarks.records.command import Command
+from benchmarks.running.budget import Budget
+from benchmarks.running.experiment import Experiment
+from benchmarks.running.local import run_all
+from benchmarks.running.progress import Failure, Observer, Progress, finished
+from benchmarks.running.source import Live
 from benchmarks.tables import table
 from benchmarks.tables.design import least
-from benchmarks.tables.design_log import PART
-
-if TYPE_CHECKING:
-    from benchmarks.data.source import DataSource
-    from benchmarks.objectives.protocol import Objective
-    from benchmarks.running.experiment import Experiment
-    from benchmarks.running.progress import Failure, Observer, Progress
+from benchmarks.tables.design_log import PART, PartLog, logged
 
 MOST = 2**16  # configurations; what a design is asked for is held in memory
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
@@ -89,10 +91,6 @@ class Recording:
 
     def part(self, start: int, stop: int) -> Experiment:
         """The training of the configurations start, ..., stop - 1."""
-        from benchmarks.running.budget import Budget
-        from benchmarks.running.experiment import Experiment
-        from benchmarks.running.source import Live
-
         settings = {"start": start, "stop": stop, "budgets": self.budgets or (self.objective.heavy.iterations,)}
         search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
@@ -114,8 +112,6 @@ class Recording:
         display : callable
             Opens what shows the progress: `benchmarks.console.display.open_display`.
         """
-        from benchmarks.running.local import run_all
-
         experiments, done = self._experiments()
         jobs = self.request.jobs
         title = f"recording {self.n} configurations: {self.path}"
@@ -128,10 +124,7 @@ class Recording:
         Parts go on where their logs end. But where some of the rest is in the table, from logs that
         are not here, or was begun one by one, the others are trained one by one.
         """
-        from benchmarks.running.progress import Progress, finished
-        from benchmarks.tables.design_log import logged
-
-        recorded, in_table = self.recorded(), {}
+        recorded, in_table = _numbers(self._known()), {}
         experiments: list[Experiment] = []
         for start, whole in zip(range(0, self.n, PART), self.parts, strict=True):
             rest = range(start + logged(whole.folder(self.logs), self.budgets), start + PART)
@@ -145,22 +138,18 @@ class Recording:
                 experiments.append(whole)
         return experiments, in_table | finished(experiments, self.logs)
 
-    def recorded(self) -> set[int]:
-        """The configurations in the table, if it is there."""
-        return _numbers(self._known())
-
     def _known(self) -> table.Table | None:
         """The table, if it is there; UsageError if it was recorded otherwise."""
         if not self.path.exists():
             return None
         known = table.load(self.path)
         mine = self._head()
-        if dataclasses.replace(known.head, made_by=(), timed_by=()) != mine:
-            differing = [
-                f"{field.name} {getattr(known.head, field.name)} instead of {getattr(mine, field.name)}"
-                for field in dataclasses.fields(mine)
-                if not field.name.endswith("_by") and getattr(known.head, field.name) != getattr(mine, field.name)
-            ]
+        differing = [
+            f"{name} {theirs} instead of {ours}"
+            for name, ours in vars(mine).items()
+            if (theirs := getattr(known.head, name)) != ours and name not in ("made_by", "timed_by")
+        ]
+        if differing:
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
         return known
 
@@ -185,20 +174,14 @@ class Recording:
             return self._gather()
 
     def _gather(self) -> Gathered:
-        import pandas
-
-        from benchmarks.tables.design_log import PartLog
+        import pandas  # slow
 
         known = self._known()
-        frames: list[pandas.DataFrame] = []
-        made_by: list[dict[str, Any]] = []
-        timed_by: list[dict[str, Any]] = []
         failed: dict[int, str] = {}
         there = _numbers(known)
-        if known is not None:
-            frames.append(known.rows)
-            made_by += known.head.made_by
-            timed_by += known.head.timed_by
+        frames = [] if known is None else [known.rows]
+        made_by = [] if known is None else list(known.head.made_by)
+        timed_by = [] if known is None else list(known.head.timed_by)
         for start, folder in self._folders():
             log = PartLog.read(folder)
             failed |= {
@@ -218,7 +201,7 @@ class Recording:
         if there:
             rows = pandas.concat(frames, ignore_index=True)
             rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
-            result = table.Table(self.path.stem, self._head(tuple(made_by), tuple(timed_by)), rows)
+            result = table.Table(self.path.stem, self._head(made_by, timed_by), rows)
             result.check(self.objective.space, self.objective.heavy.iterations)
             result.save(self.path)
             cautions = result.cautions
@@ -232,7 +215,7 @@ class Recording:
             if folder.exists():
                 yield start, folder
 
-    def _head(self, made_by: tuple[dict[str, Any], ...] = (), timed_by: tuple[dict[str, Any], ...] = ()) -> table.Head:
+    def _head(self, made_by: Iterable[dict[str, Any]] = (), timed_by: Iterable[dict[str, Any]] = ()) -> table.Head:
         request, task = self.request, self.request.task
         return table.Head(
             task["name"],
@@ -243,8 +226,8 @@ class Recording:
             request.seeds[0],
             request.threads,
             not self.budgets,
-            made_by,
-            timed_by,
+            tuple(made_by),
+            tuple(timed_by),
         )
 
 
@@ -273,8 +256,6 @@ def plan(request: Request, n: int) -> Recording:
         design or more than there are, data that cannot be found, or a table in the folder that was
         recorded otherwise.
     """
-    from benchmarks.objectives.curve import CurveTask
-
     if n > MOST:
         raise UsageError(f"n={n}: give at most {MOST}")
     task = request.task
@@ -292,7 +273,7 @@ def plan(request: Request, n: int) -> Recording:
         path = request.out / f"{table_name(request, objective.data)}.parquet"
         recording = Recording(path, request, objective, full, budgets, -(-n // PART) * PART)
         recording.parts[-1].build()
-        recording.recorded()
+        recording._known()
         make_folder("out", request.out)
     except UsageError:
         raise

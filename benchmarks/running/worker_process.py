@@ -129,14 +129,8 @@ class Reporter:
     def send(self) -> None:
         """Send where the experiment stands now."""
         self._sent = time.monotonic()
-        share = spent_share(self._budget, self._spent)
+        share = self._budget.share(self._spent)
         try:
             self._connection.send(Progress(self._spent.heavy, self._light, self._best, share, self._training))
         except BrokenPipeError:  # the parent is gone; that is no failure of the experiment
             os._exit(1)
-
-
-def spent_share(budget: Budget, spent: Spent) -> float:
-    """The share of a budget that is spent, by the limit nearest to its end; at most 1."""
-    limits = [(budget.heavy, spent.heavy), (budget.iterations, spent.iterations), (budget.seconds, spent.seconds)]
-    return min(1.0, max(used / limit for limit, used in limits if limit is not None))

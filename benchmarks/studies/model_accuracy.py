@@ -41,7 +41,7 @@ def read_arguments(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
     out = Path(own["out"]).expanduser()
     if out.suffix not in (".parquet", ".csv"):
         raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
-    points = options.count("points", options.number(own["points"]), required=True)
+    points = options.count("points", options.number(own["points"]))
     return out, points, rest
 
 

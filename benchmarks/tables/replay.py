@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping
@@ -260,7 +261,8 @@ class ReplayedTraining:
         index, distance = self._nearest(trial)
         known = index in self._trained.get(tuple(trial.config.values()), {})
         evaluation = self._replay.read(index, level, self._done(trial.config, index), light_known=known)
-        return evaluation.answered(self._replay.numbers[index], distance)
+        answer = {"configuration": self._replay.numbers[index], "distance": distance}
+        return dataclasses.replace(evaluation, answer=answer)
 
     def done(self, config: dict[str, Any]) -> int:
         """Nothing is trained, and no curve recorded."""

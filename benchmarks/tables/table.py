@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,11 +89,8 @@ class Head:
 
         Seconds of several may not compare. Machines that are described alike need not be equally fast.
         """
-        machines: list[dict[str, Any]] = []
-        for stretch in self.timed_by or self.made_by:
-            machine = stretch.get("machine") or {}
-            machines += [machine] if machine not in machines else []
-        return machines
+        machines = [stretch.get("machine") or {} for stretch in self.timed_by or self.made_by]
+        return [machine for place, machine in enumerate(machines) if machine not in machines[:place]]
 
     @property
     def clock(self) -> str:
@@ -232,34 +229,30 @@ class Table:
         for wrong in self._faults(space, heavy_iterations):
             raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
 
-    def _faults(self, space: Space, heavy_iterations: int):
-        rows = self.rows
-        expected = [*list(COLUMNS)[:1], *(f"config.{name}" for name in space.parameters), *list(COLUMNS)[1:]]
+    def _faults(self, space: Space, heavy_iterations: int) -> Iterator[str]:
+        """What is wrong, from the columns to the single curves. What comes after a fault relies on there being none."""
+        rows, parameters = self.rows, [f"config.{name}" for name in space.parameters]
+        first, *others = COLUMNS
+        expected = [first, *parameters, *others]
         if list(rows) != expected:
             yield f"its columns are {', '.join(map(str, rows))} instead of {', '.join(expected)}"
-            return
         if rows.empty:
             yield "it holds no configuration"
-            return
-        for column in COLUMNS:
-            if rows[column].dtype.kind not in "iuf":
-                yield f"its column {column} holds no numbers"
-                return
+        yield from (
+            f"its column {column} holds no numbers" for column in COLUMNS if rows[column].dtype.kind not in "iuf"
+        )
         places = rows["configuration"].to_numpy()
         if places.dtype.kind == "f" or places[0] < 0 or (np.diff(places) < 0).any():
             yield "its configurations are not numbered by integers from 0 on, in ascending order"
-            return
-        for column in ("iteration", "consumed"):
-            if rows[column].dtype.kind == "f":
-                yield f"its column {column} holds no integers"
-        numbers = sorted(set(rows["iteration"]))
+        whole = ("iteration", "consumed")
+        yield from (f"its column {column} holds no integers" for column in whole if rows[column].dtype.kind == "f")
+        recorded = sorted(set(rows["iteration"]))
         known: dict[tuple[Any, ...], Any] = {}
         for number, curve in rows.groupby("configuration", sort=False):
             where = f"configuration {number}"
-            configs = curve[[f"config.{name}" for name in space.parameters]].drop_duplicates()
+            configs = curve[parameters].drop_duplicates()
             if len(configs) != 1:
                 yield f"{where} has {len(configs)} sets of parameters"
-                return
             config = _unprefixed(configs)[0]
             try:
                 space.validate(config)
@@ -267,37 +260,33 @@ class Table:
                 yield f"{where}: {error}"
             if (same := known.setdefault(tuple(config.values()), number)) != number:
                 yield f"{where} is configuration {same} again"
-            errors = curve["validation_error"].to_numpy()
-            if np.isnan(errors[:-1]).any() or np.nanmin([*errors, 0.0]) < 0 or np.nanmax([*errors, 0.0]) > 1:
-                yield f"{where}: a validation error is not in [0, 1]"
-            training = curve["training_error"].to_numpy()
-            if np.nanmin([*training, 0.0]) < 0 or np.nanmax([*training, 0.0]) > 1:
-                yield f"{where}: a training error is not in [0, 1]"
-            elif self.head.every_iteration and np.isnan(training[:-1]).any():  # the last may have diverged
-                yield f"{where}: a training error before the last is missing"
-            for clock in ("seconds", "processor_seconds"):
-                seconds = curve[clock].to_numpy()
-                if not np.isfinite(seconds).all() or seconds[0] < 0 or (np.diff(seconds) < 0).any():
-                    yield f"{where}: its {clock} do not grow from one iteration to the next"
-            wall, processor = (curve[clock].iloc[-1] for clock in ("seconds", "processor_seconds"))
-            timed = self.head.clock == "processor_seconds"  # else they are not charged
-            if timed and processor > SLACK[0] * wall + SLACK[1]:
-                yield f"{where}: {processor:g} processor_seconds on one thread in {wall:g} seconds"
-            iterations = curve["iteration"].to_numpy()
-            ends = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
-            if self.head.every_iteration:
-                ends = ends and np.array_equal(iterations, np.arange(1, len(iterations) + 1))
-            else:
-                ends = ends and iterations.tolist() == numbers
-            if not ends or (np.diff(iterations) <= 0).any():
-                yield f"{where}: its curve is not complete up to iteration {heavy_iterations}"
-            consumed = curve["consumed"].to_numpy()
-            if (consumed < 1).any() or (consumed > iterations).any() or (np.diff(consumed) < 0).any():
-                yield f"{where}: consumed must be from 1 to the iteration, and not fall"
-            elif self.head.every_iteration and (consumed != iterations).any():
-                yield f"{where}: consumed must be the iteration"
-            if curve[self.head.clock].iloc[-1] == 0:
-                yield f"{where}: its training took 0 {self.head.clock}"
+            yield from (f"{where}: {fault}" for fault in self._curve_faults(curve, recorded, heavy_iterations))
+
+    def _curve_faults(self, curve: pandas.DataFrame, recorded: list[int], heavy_iterations: int) -> Iterator[str]:
+        """What is wrong with the curve of one configuration, where these numbers of iterations are recorded of some."""
+        every, timed = self.head.every_iteration, self.head.clock == "processor_seconds"  # else they are not charged
+        iterations, consumed, errors, training, wall, processor = (curve[name].to_numpy() for name in list(COLUMNS)[1:])
+        wanted = np.arange(1, len(curve) + 1) if every else recorded
+        at_end = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
+        faults = {
+            "a validation error is not in [0, 1]": np.isnan(errors[:-1]).any() or _outside(errors, 0, 1),
+            "a training error is not in [0, 1]": _outside(training, 0, 1),
+            "a training error before the last is missing": every and np.isnan(training[:-1]).any(),  # it may diverge
+            "its seconds do not grow from one iteration to the next": _falls(wall),
+            "its processor_seconds do not grow from one iteration to the next": _falls(processor),
+            f"{processor[-1]:g} processor_seconds on one thread in {wall[-1]:g} seconds": (
+                timed and processor[-1] > SLACK[0] * wall[-1] + SLACK[1]
+            ),
+            f"its curve is not complete up to iteration {heavy_iterations}": (
+                not at_end or not np.array_equal(iterations, wanted)
+            ),
+            "consumed must be from 1 to the iteration, and not fall": (
+                _outside(consumed, 1, iterations) or _falls(consumed)
+            ),
+            "consumed must be the iteration": every and (consumed != iterations).any(),
+            f"its training took 0 {self.head.clock}": curve[self.head.clock].iloc[-1] == 0,
+        }
+        yield from (fault for fault, is_so in faults.items() if is_so)
 
 
 def load(path: str | Path) -> Table:
@@ -327,6 +316,16 @@ def load(path: str | Path) -> Table:
     except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
         raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
     return Table(path.stem, head, table.to_pandas())
+
+
+def _outside(values: np.ndarray, low: float, high: float | np.ndarray) -> bool:
+    """Whether a value is not in the interval; nan is none."""
+    return bool(((values < low) | (values > high)).any())
+
+
+def _falls(values: np.ndarray) -> bool:
+    """Whether values are not finite, below 0 or fall."""
+    return bool(not np.isfinite(values).all() or values[0] < 0 or (np.diff(values) < 0).any())
 
 
 def _unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:

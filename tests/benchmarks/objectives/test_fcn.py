@@ -12,8 +12,7 @@ import pytest
 from benchmarks.data.images import Split
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import Past
-from benchmarks.objectives.fcn import FCN, DenseNetwork
-from benchmarks.objectives.networks import Adam, NetworkTraining
+from benchmarks.objectives.fcn import FCN
 from benchmarks.objectives.protocol import Curve
 from benchmarks.objectives.tensorflow_session import tensorflow
 from benchmarks.running.continuation import StateFolder
@@ -183,18 +182,6 @@ def test_another_process_trains_the_same_bits_and_says_nothing():
     other = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert other.stdout.strip() == digest(training.state())
     assert other.stderr == ""
-
-
-def test_the_constants_of_adam_count():
-    task = task_on_numbers()
-    ends = []
-    for adam in (None, Adam(), Adam(beta_1=0.5)):
-        training = NetworkTraining(
-            DenseNetwork(784, 27 * 28, 19, "relu"), task._images, batch_size=16, learning_rate=3e-3, seed=0, adam=adam
-        )
-        training.advance()
-        ends.append(digest(training.state()))
-    assert ends[0] == ends[1] != ends[2]
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from benchmarks.running.budget import Budget, Spent
 from benchmarks.running.experiment import Experiment, describe
 from benchmarks.running.local import _death, longest, run_all
 from benchmarks.running.progress import Progress, TrainingProgress
-from benchmarks.running.worker_process import Reporter, spent_share
+from benchmarks.running.worker_process import Reporter
 from support import Log, rows
 
 TASK = '''
@@ -293,7 +293,7 @@ def test_the_longest_goes_first_and_the_unknown_before_it():
     ],
 )
 def test_the_share_is_that_of_the_limit_nearest_to_its_end(budget, share):
-    assert spent_share(budget, Spent(heavy=4, iterations=30, seconds=2.0)) == share
+    assert budget.share(Spent(heavy=4, iterations=30, seconds=2.0)) == share
 
 
 def test_progress_is_sent_at_once_then_seldom_and_at_the_end():

@@ -1,5 +1,6 @@
 """The loop: what one run records, how it fails, when it ends."""
 
+import dataclasses
 import hashlib
 import inspect
 import json
@@ -92,7 +93,7 @@ def test_run_json_describes_the_run(tmp_path):
     expected |= {"schema": 2, "status": "finished", "why": None, "n_trials": 12, "table": None}
     assert {name: described[name] for name in expected} == expected
     (start,) = described["starts"]
-    assert start["command"] == COMMAND.as_json()
+    assert start["command"] == json.loads(json.dumps(dataclasses.asdict(COMMAND)))
     assert start["started"] <= start["finished"]
     assert start["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert start["versions"]["numpy"] == np.__version__
