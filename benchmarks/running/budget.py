@@ -78,7 +78,7 @@ class Budget:
                 raise ValueError(f"budget.seconds must be a finite number above 0, got {self.seconds!r}")
             object.__setattr__(self, "seconds", float(self.seconds))
 
-    def lasts(self, spent: Spent) -> bool:
+    def allows_next(self, spent: Spent) -> bool:
         """Whether another trial may be asked for."""
         return self.share(spent) < 1.0
 
@@ -87,7 +87,7 @@ class Budget:
         limits = [(self.heavy, spent.heavy), (self.iterations, spent.iterations), (self.seconds, spent.seconds)]
         return min(1.0, max(used / limit for limit, used in limits if limit is not None))
 
-    def covers(self, iterations: int, spent: Spent) -> bool:
+    def can_afford(self, iterations: int, spent: Spent) -> bool:
         """Whether so many iterations are left."""
         return self.iterations is None or spent.iterations + iterations <= self.iterations
 
@@ -128,7 +128,7 @@ class BudgetedMethod:
             If what the method asks for is no trial.
         """
         spent = self.spent
-        if not self._budget.lasts(spent):
+        if not self._budget.allows_next(spent):
             raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")
         if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
@@ -136,7 +136,7 @@ class BudgetedMethod:
         if not isinstance(trial, Trial):
             raise TypeError(f"ask of {type(self._method).__name__} must return a Trial, got {trial!r}")
         cost = self._cost(trial)
-        if not self._budget.covers(cost, spent):
+        if not self._budget.can_afford(cost, spent):
             raise BudgetSpent(f"the next trial may take {cost} iterations, more than are left after {spent.iterations}")
         return trial
 

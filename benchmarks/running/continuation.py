@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from baselines.protocol import Trial
+from benchmarks.common.files import replacing
 from benchmarks.objectives.curve import CurveTask, Past, State
 from benchmarks.objectives.protocol import Curve, Evaluation, Objective
 from benchmarks.records.curves import curve_of
@@ -110,15 +111,10 @@ class StateFolder:
     def save(self, config: dict[str, Any], iterations: int, state: Callable[[], State]) -> None:
         """Take and keep a state; where that fails, as on a full disk, warn and go on without."""
         path = self._path(config, iterations)
-        temporary = path.with_suffix(".tmp")
         try:
-            self._folder.mkdir(exist_ok=True)
-            with temporary.open("wb") as file:
-                np.savez(file, **cast("dict[str, Any]", state()))
-            temporary.replace(path)
+            with replacing(path) as temporary:
+                np.savez(temporary, **cast("dict[str, Any]", state()))
         except Exception as error:  # the training is done and has its result, come what may
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
             why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
             warnings.warn(f"no state kept, its training would start anew: {path}: {why}", stacklevel=2)
 
