@@ -165,9 +165,7 @@ class CurveTask(ABC):
     def _continue(self, config: dict[str, Any], seed: int, past: Past) -> Training:
         training = self.start(config, seed)
         done = len(past.curve.validation_errors)
-        if done == 0:
-            return training
-        state = past.checkpoints.load(config, done) if past.checkpoints is not None else None
+        state = past.checkpoints.load(config, done) if done and past.checkpoints is not None else None
         if state is not None:
             try:
                 training.restore(state)
