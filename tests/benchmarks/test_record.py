@@ -22,13 +22,14 @@ from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.svm import SVM
-from benchmarks.records.run_info import Status
+from benchmarks.records.run_info import Start, Status
 from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
 from benchmarks.run import main as run
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.running.recording import plan, table_name
+from benchmarks.running.source import Live, Recorded
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import configurations
 from benchmarks.tables.design_log import PartLog
@@ -102,10 +103,11 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
     head = tables.load(path).head
     search = Spec("design", "benchmarks.tables.design.DesignSearch", {"start": 0, "stop": 8, "budgets": (2, 6)})
     live = Spec(head.task, target_of("task", head.task), head.parameters)
-    replayed = Spec(head.task, "benchmarks.tables.replay.Replay", {"table": str(path)})
+    replayed = dataclasses.replace(live, parameters={})
     runs = []
-    for name, task in (("live", live), ("replayed", replayed)):
-        experiment = Experiment(task, search, head.seed, Budget(heavy=8), data=task.build().data)
+    for name, task, source in (("live", live, Live()), ("replayed", replayed, Recorded(path))):
+        data = source.objective(task).data
+        experiment = Experiment(task, search, head.seed, Budget(heavy=8), data=data, source=source)
         run_experiment(experiment, tmp_path / name)
         runs.append(rows(experiment.folder(tmp_path / name)))
     one, other = ([{n: v for n, v in row.items() if n not in ("curve", "answer")} for row in each] for each in runs)
@@ -338,14 +340,14 @@ def test_the_recorded_command_finds_the_data_in_any_shell(tmp_path, monkeypatch)
     real = dataclasses.replace(recording.objective.data, name="mnist")
     on_real = dataclasses.replace(recording, objective=SimpleNamespace(data=real))
     start, folder = "python -m benchmarks.record task=svm", f"data_dir={tmp_path / 'images'}"
-    assert record._command(["task=svm"], recording) == start
-    assert record._command(["task=svm"], on_real) == f"{start} data=mnist"
-    assert record._command(["task=svm", "+data=auto"], on_real) == f"{start} data=mnist"
+    assert str(record._command(["task=svm"], recording)) == start
+    assert str(record._command(["task=svm"], on_real)) == f"{start} data=mnist"
+    assert str(record._command(["task=svm", "+data=auto"], on_real)) == f"{start} data=mnist"
     monkeypatch.setenv("BTAO_DATA", "images")
-    assert record._command(["task=svm"], on_real) == f"{start} data=mnist {folder}"
+    assert str(record._command(["task=svm"], on_real)) == f"{start} data=mnist {folder}"
     given = dataclasses.replace(recording, request=dataclasses.replace(recording.request, data_dir="images"))
     monkeypatch.setenv("BTAO_DATA", "elsewhere")
-    assert record._command(["data_dir=images", "task=svm"], given) == f"{start} {folder}"
+    assert str(record._command(["data_dir=images", "task=svm"], given)) == f"{start} {folder}"
 
 
 def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
@@ -356,7 +358,7 @@ def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(rec
     nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
     nan["validation_errors"] = [0.5, None]
     diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
-    log = PartLog([first, broken, diverged], [{"first_trial": 0}])
+    log = PartLog([first, broken, diverged], (Start(),))
     assert log.failures(()) == {1: broken}
     kept = log.curves(())
     assert list(kept) == [0, 2]
