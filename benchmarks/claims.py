@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     from benchmarks.analysis.claims import CLAIMS, judge, markdown, read
 
     given = options.given(arguments, OPTIONS)
-    claims = read(Path(given.get("claims", CLAIMS)).expanduser())
+    claims = read(Path(os.path.expanduser(given.get("claims", CLAIMS))))
     claims = [claim for claim in claims if given.get("match", "").lower() in claim.text.lower()]
     if not claims:
         raise UsageError(f"match={given.get('match', '')}: no claim has this in it")
@@ -61,7 +61,7 @@ def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
 
     if out is None:
         return reference.load, None if os.environ.get("BTAO_SCALE") else reference.FOLDER
-    folder = Path(out).expanduser()
+    folder = Path(os.path.expanduser(out))
     frame = records.load(folder)
     if frame.empty:
         raise UsageError(f"no records below {folder}: give the folder that was given as out= to the run")

@@ -73,6 +73,7 @@ def write(out: Path) -> tuple[Path, Path]:
 
 def draw_up(settings: Sequence[Setting], out: Path) -> Page:
     """The page of some settings; its figures are drawn below `out`."""
+    from benchmarks.records.command import Command
     from benchmarks.reporting.coverage import compared, failures, missing
     from benchmarks.reporting.notices import notices
     from benchmarks.reporting.page import Code, Page, Paragraph
@@ -88,7 +89,7 @@ def draw_up(settings: Sequence[Setting], out: Path) -> Page:
             f"Drawn from {trials:,} trials in the {done:,} of {cells:,} runs that are done, in {len(settings)} "
             f"setting{'' if len(settings) == 1 else 's'}. This command makes the page again:"
         ),
-        Code((f"python -m benchmarks.report out={out}",)),
+        Code((str(Command("benchmarks.report", (f"out={out}",))),)),
         *notices(settings),
     )
     sections = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ def _read(arguments: Sequence[str]) -> tuple[dict[str, Path], Path]:
     given = options.given(arguments, OPTIONS)
     if missing := [f"{option}=" for option in OPTIONS if option not in given]:
         raise UsageError(f"{' and '.join(missing)} must be given; --help explains the command")
-    table, clock, out = (Path(given[option]).expanduser() for option in OPTIONS)
+    table, clock, out = (Path(os.path.expanduser(given[option])) for option in OPTIONS)
     if out.exists() and not out.is_dir():
         raise UsageError(f"out={given['out']} is a file; give a folder")
     if (out / table.name).exists():

@@ -38,6 +38,8 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
+        if error.errno is None:  # a library's own, which says all in its text
+            raise
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,15 @@ FORMER_TARGETS = {
 REQUIRED = {"task": ("name", "description", "_target_", "scales"), "method": ("_target_",)}
 
 
+class Loader(yaml.SafeLoader):
+    """YAML as Hydra reads it: 1e-3 is a number, though YAML 1.1 has it as a text."""
+
+
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?([0-9][0-9_]*)(\.[0-9_]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+)
+
+
 def choices(group: str) -> list[str]:
     """The names of a group of `conf/`, in alphabetical order."""
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
@@ -71,7 +82,7 @@ def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
     """What a file holds; read again when it has changed."""
     text, name = path.read_text(encoding="utf-8"), path.stem
     try:
-        content = yaml.safe_load(text)
+        content = yaml.load(text, Loader)
     except yaml.YAMLError as error:
         raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
@@ -90,7 +101,7 @@ def target_of(group: str, name: str) -> str | None:
     """Where the class of a task or a method is, by its name; None where there is none of this name."""
     if group == "method" and name in INTERNAL:
         return INTERNAL[name]
-    return document(group, name)["_target_"] if name in choices(group) else None
+    return document(group, name)["_target_"] if (CONF / group / f"{name}.yaml").is_file() else None
 
 
 def task_listing() -> str:
@@ -103,7 +114,7 @@ def task_listing() -> str:
 def out_folder(arguments: Iterable[str]) -> Path:
     """The folder of recorded runs that `out=` names; UsageError for any other argument."""
     given = options.given(arguments, {"out": "a folder"})
-    return Path(given.get("out", document("", "config")["out"])).expanduser()
+    return Path(os.path.expanduser(given.get("out", document("", "config")["out"])))
 
 
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:
@@ -126,7 +137,7 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
     known = sorted(folder.glob(f"{task}-*.parquet"))
     listing = ", ".join(path.stem for path in known) or "none"
     if name is not None:
-        path = Path(name).expanduser() if name.endswith(".parquet") else folder / f"{name}.parquet"
+        path = Path(os.path.expanduser(name)) if name.endswith(".parquet") else folder / f"{name}.parquet"
         if not path.is_file():
             raise UsageError(f"table={name}: no file {path}; tables of task {task} there are: {listing}")
         return path

@@ -7,6 +7,7 @@ folder. Every mistake ends in a `UsageError` of one line, before any work.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,7 @@ def _values(argument: str, multirun: bool) -> list[tuple[str, str | None]]:
 
     option, _, given = argument.partition("=")
     if option in PATHS:  # literally, so that Hydra's own signs may be in it
-        several = multirun and option == "table" and not Path(given).expanduser().exists()
+        several = multirun and option == "table" and not Path(os.path.expanduser(given)).exists()
         paths = given.split(",") if several else [given]
         if "" in paths:
             raise UsageError(f"{option}=: give {PATHS[option]}")
@@ -233,7 +234,7 @@ def _request(job: _Job) -> Request:
         data_dir=_name(config["data_dir"]),
         table=table,
         given=given,
-        out=Path(str(config["out"])).expanduser(),
+        out=Path(os.path.expanduser(str(config["out"]))),
         address=address,
         jobs=options.count("jobs", config["jobs"]),
         threads=options.count("threads", config["threads"]),

@@ -9,6 +9,7 @@ import inspect
 import math
 import pkgutil
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -137,7 +138,7 @@ def as_type_of(parameter: inspect.Parameter, value: Any) -> Any:
     else:
         words = [type(parameter.default).__name__]
     if "float" in words:
-        return float(value)
+        return float(value) if abs(value) <= sys.float_info.max else value
     return int(value) if "int" in words and float(value).is_integer() else value
 
 

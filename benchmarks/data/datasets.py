@@ -51,9 +51,9 @@ class Places:
     def from_environment(cls, data_dir: str | Path | None) -> Places:
         folders = (("data_dir", data_dir), ("BTAO_DATA", os.environ.get("BTAO_DATA")))
         return cls(
-            named=tuple((origin, Path(folder).expanduser()) for origin, folder in folders if folder),
-            keras=Path(os.environ.get("KERAS_HOME") or "~/.keras").expanduser() / "datasets",
-            cache=Path(os.environ.get("BTAO_CACHE") or "~/.cache/btao").expanduser(),
+            named=tuple((origin, Path(os.path.expanduser(folder))) for origin, folder in folders if folder),
+            keras=Path(os.path.expanduser(os.environ.get("KERAS_HOME") or "~/.keras")) / "datasets",
+            cache=Path(os.path.expanduser(os.environ.get("BTAO_CACHE") or "~/.cache/btao")),
             offline=os.environ.get("BTAO_OFFLINE", "0") not in ("", "0"),
         )
 
@@ -195,7 +195,7 @@ def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     options = {} if is_stand_in(name) else {"data": _published(name)}
     folder = data_dir or os.environ.get("BTAO_DATA")
     if folder:
-        options["data_dir"] = str(Path(folder).expanduser().absolute())
+        options["data_dir"] = str(Path(os.path.expanduser(folder)).absolute())
     return options
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +24,8 @@ class Job:
     label : str
         The options that tell it from the others, as "task=toy, threads=2"; empty without a sweep.
     task : str
+    setting : str
+        The digest of what its runs have in common, see `RunInfo.setting`.
     seeds : tuple of int
     methods : dict of str to str or None
         By name: the hash of its runs; None where its library is not installed.
@@ -30,6 +33,7 @@ class Job:
 
     label: str
     task: str
+    setting: str
     seeds: tuple[int, ...]
     methods: Mapping[str, str | None]
 
@@ -72,21 +76,15 @@ class Command:
             folder, default = root.parent, TABLES.relative_to(ROOT)
         else:
             return self
-        named = Path(self.value("out") or default).expanduser()
+        named = Path(os.path.expanduser(self.value("out") or default))
         return self if named.resolve() == folder.resolve() else self.given(out=str(folder))
 
-    @property
-    def seeds(self) -> set[int]:
-        """All seeds that it names."""
-        return {seed for job in self.jobs for seed in job.seeds}
-
-    def jobs_of(self, task: str, hashes: Iterable[str]) -> list[Job]:
-        """Its jobs for a task of which one has one of these hashes."""
-        known = set(hashes)
-        return [job for job in self.jobs if job.task == task and known.intersection(job.methods.values())]
+    def has(self, seed: int) -> bool:
+        """Whether it names a seed."""
+        return any(seed in job.seeds for job in self.jobs)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The command in a run.json; KeyError, TypeError or AttributeError if there is none."""
-        jobs = tuple(Job(job["label"], job["task"], tuple(job["seeds"]), dict(job["methods"])) for job in data["jobs"])
+        jobs = tuple(Job(**job | {"seeds": tuple(job["seeds"])}) for job in data["jobs"])
         return cls(data["module"], tuple(data["arguments"]), jobs)

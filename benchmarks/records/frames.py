@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.records.curves import LISTS
-from benchmarks.records.run_folder import RUN, RunFolder
+from benchmarks.records.run_folder import RUN, RunFolder, is_former
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
@@ -145,9 +146,19 @@ def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:
             raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
         key = (run.task, run.method, run.hash, run.seed)
         if key in runs:
-            raise ValueError(f"{folder} and {runs[key][0]} record the same run: move one of them away")
+            first, _, known = runs[key]
+            former = any(is_former(each.parent, run.method, run.hash) for each in (folder, first))
+            if not former or [_asked(row) for row in rows] != [_asked(row) for row in known]:
+                raise ValueError(f"{folder} and {first} record the same run: move one of them away")
+            warnings.warn(f"{folder} and {first} record the same run and the same trials: one is read", stacklevel=3)
+            continue
         runs[key] = (folder, _head(run), rows)
     return [(head, rows) for _, (_, head, rows) in sorted(runs.items(), key=lambda item: item[0])]
+
+
+def _asked(row: Row) -> tuple[Any, ...]:
+    """A trial but for its seconds."""
+    return row.trial, row.heavy, row.budget, row.config, row.value, row.iterations
 
 
 def _head(run: RunInfo) -> dict[str, Any]:

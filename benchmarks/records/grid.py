@@ -48,14 +48,15 @@ class Grid:
 
     @property
     def commands(self) -> list[Command]:
-        """The different commands that its runs were started with last."""
-        return list(dict.fromkeys(run.command for run, _ in self.runs.values()))
+        """The different commands that its runs were started with last; of equal ones that which tells most jobs."""
+        commands = sorted((run.command for run, _ in self.runs.values()), key=lambda command: -len(command.jobs))
+        return list(dict.fromkeys(command for command in commands if command.module))
 
     @property
     def jobs(self) -> list[tuple[Command, Job]]:
         """The jobs of these commands that are of this grid."""
-        hashes = {run.hash for run, _ in self.runs.values()}
-        return [(command, job) for command in self.commands for job in command.jobs_of(self.one.task, hashes)]
+        setting = self.one.setting
+        return [(command, job) for command in self.commands for job in command.jobs if job.setting == setting]
 
     @property
     def methods(self) -> list[str]:
@@ -105,10 +106,10 @@ class Grid:
         if (method, seed) in self.runs:
             return self.runs[method, seed][0].command
         name = name_of(method)
-        mine = [run.command for (other, _), (run, _) in self.runs.items() if other == method]
-        mine = mine or [command for command, job in self.jobs if name in job.methods]
-        having = [command for command in mine if seed in command.seeds]
-        return having[0] if having else mine[0].given(method=name, seeds=f"[{seed}]")
+        mine = dict.fromkeys(run.command for (other, _), (run, _) in self.runs.items() if other == method)
+        mine = mine or dict.fromkeys(command for command, job in self.jobs if name in job.methods)
+        having = next((command for command in mine if command.has(seed)), None)
+        return having or next(iter(mine)).given(method=name, seeds=f"[{seed}]")
 
 
 def grids(out: Path) -> list[Grid]:
@@ -132,8 +133,9 @@ def grids(out: Path) -> list[Grid]:
         key = json.dumps([str(root), run.shared], sort_keys=True)
         grid = found.setdefault(key, Grid(_title(run.task, run.shared), root))
         cell = f"{run.method}-{run.hash}", run.seed
-        grid.states[cell] = _state(folder, run.status)
-        grid.runs[cell] = run, folder.path
+        if grid.states.get(cell) != "done":  # two spellings of one run had a folder each before schema 2
+            grid.states[cell] = _state(folder, run.status)
+            grid.runs[cell] = run, folder.path
     if not found:
         raise UsageError(f"no records below {out}: give the folder that was given as out= to the run")
     titles = [grid.title for grid in found.values()]

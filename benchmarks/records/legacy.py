@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import FORMER_TARGETS, target_of
-from benchmarks.config.request import read
+from benchmarks.config.request import PATHS, read
 from benchmarks.config.spec import FIRST_VERSION, Spec
 from benchmarks.records.command import RUN_MODULE, Command, Job
 from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
@@ -29,8 +30,7 @@ def run_of_schema_1(data: Mapping[str, Any]) -> RunInfo:
     hashed = digest_of(identity)
     replayed = identity["source"] == "table"
     starts = tuple(
-        _start(each, _command(each["command"], data["task"], data["method"], hashed, data["seed"]), replayed)
-        for each in (*data.get("earlier", []), data)
+        _start(each, _command(each["command"], data, identity), replayed) for each in (*data.get("earlier", []), data)
     )
     return RunInfo(
         task=data["task"],
@@ -71,7 +71,7 @@ def _spec_identity(group: str, recorded: Mapping[str, Any]) -> dict[str, Any]:
     if target == FORMER_TARGETS[group].get(name, registered):
         target = str(registered)
     with contextlib.suppress(ValueError, TypeError):
-        return Spec(name, target, parameters).identity(group)
+        return Spec(name, target, parameters).identity(group) | {"version": FIRST_VERSION}
     return {"name": name, "version": FIRST_VERSION, "parameters": parameters, "target": target}  # its class is gone
 
 
@@ -84,25 +84,40 @@ def _start(recorded: Mapping[str, Any], command: Command, replayed: bool) -> Sta
     return Start(command, **values)
 
 
-def _command(text: str, task: str, method: str, hashed: str, seed: int) -> Command:
-    """A command of one text. Jobs of a sweep that no run of tells are not known of it."""
+def _command(text: str, run: Mapping[str, Any], identity: Mapping[str, Any]) -> Command:
+    """A command of one text. Jobs of a sweep that no run tells of are not known of it."""
     words = shlex.split(text)
     if words[1:2] != ["-m"] or len(words) < 3:
-        return Command("", ())
-    module, arguments = words[2], tuple(words[3:])
+        return Command()
+    module, arguments = words[2], tuple(_unquoted(word) for word in words[3:])
     if module != RUN_MODULE:
         return Command(module, arguments)
-    named = next(
-        ((seeds, methods) for each, seeds, methods in _named(arguments) if each == task and method in methods),
-        ((seed,), (method,)),
-    )
-    return Command(module, arguments, (Job("", task, named[0], dict.fromkeys(named[1]) | {method: hashed}),))
+    seeds = {run["seed"]: None}
+    methods: dict[str, str | None] = {run["method"]: digest_of(identity)}
+    for task, named_seeds, named_methods in _named(arguments):
+        if task == run["task"] and run["method"] in named_methods:
+            seeds |= dict.fromkeys(named_seeds)
+            methods = {**dict.fromkeys(named_methods), **methods}
+    setting = digest_of({name: value for name, value in identity.items() if name != "method"})
+    return Command(module, arguments, (Job("", run["task"], setting, tuple(seeds), methods),))
+
+
+def _unquoted(word: str) -> str:
+    """An argument whose path was in the quotes of Hydra, which paths do without now."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # slow
+
+    option, _, value = word.partition("=")
+    if option not in PATHS or not re.fullmatch(r"'.*'|\".*\"", value, re.DOTALL):
+        return word
+    return f"{option}={OverridesParser.create().parse_override(word).value()}"
 
 
 @functools.lru_cache(64)
 def _named(arguments: tuple[str, ...]) -> tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...]:
     """Task, seeds and methods of each job of a `benchmarks.run`; none where its arguments mean nothing any more."""
+    elsewhere = (*PATHS, "source", "data")  # which may be found from another folder alone, and name no run
+    words = [word for word in arguments if word.lstrip("+").partition("=")[0] not in elsewhere]
     try:
-        return tuple((job.task["name"], job.seeds, tuple(job.methods)) for job in read(arguments))
+        return tuple((job.task["name"], job.seeds, tuple(job.methods)) for job in read(words))
     except UsageError:
         return ()

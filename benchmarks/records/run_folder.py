@@ -17,14 +17,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
-import functools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.common.files import write_whole
-from benchmarks.records.legacy import run_of_schema_1
-from benchmarks.records.run_info import SCHEMA, RunInfo, Status
+from benchmarks.records.legacy import identity_of_schema_1, run_of_schema_1
+from benchmarks.records.run_info import SCHEMA, RunInfo, Status, digest_of
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, TrialLog, read_rows
 
 RUN, ERROR, OUTPUT, LIBRARY, CRASHES = "run.json", "error.txt", "output.txt", "library", "killed.json"
@@ -178,26 +178,36 @@ def run_folders(out: Path) -> Iterator[RunFolder]:
         yield RunFolder(path.parent)
 
 
-def former_folder(out: Path, task: str, method: str, hashed: str) -> Path | None:
-    """The folder of before schema 2 that holds the runs of this hash, None if there is none."""
-    folder = out / task
+def former_folder(out: Path, task: str, method: str, hashed: str, seed: int) -> Path | None:
+    """The folder of before schema 2 that holds the run of this hash and seed, None if there is none.
+
+    Its name is of the hash that the run had then. Where two spellings of one run had a folder each, the one
+    whose run is done is taken.
+    """
     try:
-        return _former_folders(folder, method, folder.stat().st_mtime_ns).get(hashed)
+        folders = sorted(path for path in (out / task).iterdir() if is_former(path, method, hashed))
     except OSError:
         return None
+    runs = [path / f"seed-{seed}" for path in folders if _hash(path) == hashed]
+    runs = [run for run in runs if run.exists()]
+    return next((run for run in runs if RunFolder(run).is_done()), runs[0] if runs else None)
 
 
-@functools.lru_cache(64)
-def _former_folders(folder: Path, method: str, changed: int) -> dict[str, Path]:
-    """The folders of a method whose names are not of the hash that their runs have now, by that hash.
+def is_former(path: Path, method: str, hashed: str) -> bool:
+    """Whether a folder is named as one of this method, but by another hash: not one that was moved away, say."""
+    return re.fullmatch(re.escape(method) + "-[0-9a-f]{10}", path.name) is not None and not path.name.endswith(hashed)
 
-    Read again when a folder was added.
-    """
-    found = {}
-    for path in sorted(folder.glob(f"{method}-*")):
-        described = next(path.glob(f"seed-*/{RUN}"), None)
-        with contextlib.suppress(CorruptRecord):  # which is named when it is to be continued
-            run = None if described is None else RunFolder(described.parent).info()
-            if run is not None and path.name != f"{method}-{run.hash}":
-                found[run.hash] = path
-    return found
+
+_hashes: dict[Path, str] = {}  # a folder's runs keep theirs
+
+
+def _hash(path: Path) -> str | None:
+    """The hash that the runs in a folder have now; None where no description can be read, which `status` names."""
+    if path not in _hashes:
+        for described in sorted(path.glob(f"seed-*/{RUN}")):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+                data = json.loads(described.read_text(encoding="utf-8"))
+                former = data.get("schema", 1) == 1
+                _hashes[path] = digest_of(identity_of_schema_1(data["configuration"])) if former else data["hash"]
+                break
+    return _hashes.get(path)

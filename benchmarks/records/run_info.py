@@ -102,6 +102,17 @@ class RunInfo:
     table: str | None = None
     starts: tuple[Start, ...] = (Start(),)
 
+    def __post_init__(self) -> None:
+        """TypeError or KeyError where this can describe no run, as a damaged run.json does."""
+        if missing := IDENTITY - self.identity.keys():
+            raise KeyError(f"identity without {', '.join(sorted(missing))}")
+        texts, mappings = (self.task, self.method, self.hash), (self.identity["budget"],)
+        mappings += tuple(self.identity[part]["parameters"] for part in ("task", "method"))
+        if not all(isinstance(text, str) for text in texts) or not isinstance(self.seed, int):
+            raise TypeError(f"task, method and hash must be texts and seed an integer, got {(*texts, self.seed)}")
+        if not all(isinstance(mapping, Mapping) for mapping in mappings):
+            raise TypeError(f"budget and parameters must be mappings, got {mappings}")
+
     @property
     def command(self) -> Command:
         """What it was started with last."""
@@ -117,6 +128,11 @@ class RunInfo:
         """The identity but for the method: what methods that are compared have in common."""
         return {name: value for name, value in self.identity.items() if name != "method"}
 
+    @property
+    def setting(self) -> str:
+        """The digest of `shared`."""
+        return digest_of(self.shared)
+
     def ended(self, status: Status, why: str | None = None, n_trials: int | None = None) -> RunInfo:
         """This run at the end of its last start."""
         starts = (*self.starts[:-1], dataclasses.replace(self.starts[-1], finished=now()))
@@ -131,8 +147,6 @@ class RunInfo:
         """The run in a run.json of this schema; KeyError, TypeError, ValueError or AttributeError if there is none."""
         values = {field.name: data[field.name] for field in dataclasses.fields(cls)}
         starts = tuple(Start(**start | {"command": Command.from_json(start["command"])}) for start in data["starts"])
-        if missing := IDENTITY - values["identity"].keys():
-            raise KeyError(f"identity without {', '.join(sorted(missing))}")
         return cls(**values | {"status": Status(data["status"]), "starts": starts or (Start(),)})
 
 

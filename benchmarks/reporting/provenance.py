@@ -23,7 +23,7 @@ def provenance(settings: Sequence[Setting], out: Path, listing: str) -> Section:
     ]
     if made:
         blocks += [_software(made), _commits(made), _machines(made)]
-        commands = dict.fromkeys(str(start.command) for start, _ in made)
+        commands = dict.fromkeys(str(start.command) for start, _ in made if start.command.module)
         blocks += [Paragraph("Commands that made them:"), Code(tuple(commands))]
     blocks += [
         _digests(settings, out),

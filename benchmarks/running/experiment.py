@@ -112,19 +112,21 @@ class Experiment:
         return digest_of(self.identity)
 
     @property
+    def setting(self) -> str:
+        """The digest of what methods that are compared have in common, see `RunInfo.setting`."""
+        return digest_of({name: value for name, value in self.identity.items() if name != "method"})
+
+    @property
     def parts(self) -> dict[str, Spec]:
         """The method and the task."""
         return {"method": self.method, "task": self.task}
 
     def folder(self, out: str | Path) -> Path:
         """out/<task>/<method>-<hash>/seed-<n>; a run of before schema 2 stays in the folder that it has."""
-        seed = f"seed-{self.seed}"
-        path = Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / seed
-        if not path.exists():
-            former = former_folder(Path(out), self.task.name, self.method.name, self.hash)
-            if former is not None and (former / seed).exists():
-                return former / seed
-        return path
+        path = Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / f"seed-{self.seed}"
+        if path.exists():
+            return path
+        return former_folder(Path(out), self.task.name, self.method.name, self.hash, self.seed) or path
 
     def check(self) -> None:
         """Refuse what can be refused before any work: unknown classes and parameters.

@@ -175,7 +175,7 @@ def _death(worker: Worker, experiment: Experiment, out: Path, command: Command) 
         run = folder.info()
         if run is None:  # its worker died before it could describe it
             run = describe(experiment, command, log.n_rows, variables(experiment.threads))
-        if run.status is Status.RUNNING:
+        if not run.status.is_done:
             folder.fail(run, reason, f"{reason}\n{printed}", Status.KILLED)
     return Ended(reason, folder.error if folder.error.exists() else None)
 

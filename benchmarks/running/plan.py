@@ -56,7 +56,8 @@ class Plan:
         request = self.request
         hashes = {experiment.method.name: experiment.hash for experiment in self.experiments}
         methods = {name: hashes.get(name) for name in request.methods}
-        return Job(request.label, request.task["name"], request.seeds, methods)
+        setting = self.experiments[0].setting
+        return Job(request.label, request.task["name"], setting, request.seeds, methods)
 
     @property
     def done_runs(self) -> list[tuple[Path, Mapping[str, Spec]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +39,7 @@ OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp
 def read_arguments(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
     """Where to write, the size of the test design, and the arguments for `study`."""
     own, rest = own_options(arguments, {"out": "profile.parquet", "points": "512"}, RUN_ONLY, "a profile")
-    out = Path(own["out"]).expanduser()
+    out = Path(os.path.expanduser(own["out"]))
     if out.suffix not in (".parquet", ".csv"):
         raise UsageError(f"out={own['out']}: give a file that ends in .parquet or .csv")
     points = options.count("points", options.number(own["points"]))

@@ -48,7 +48,7 @@ def record(out, task, method, seed, *, seeds=3, method_spec=None):
     words = (f"task={task}", "method=[random_search,gp_bo]", f"seeds={seeds}", "scale=smoke", f"out={out}")
     experiment = Experiment(TASKS[task], method_spec or METHODS[method], seed, Budget(heavy=3))
     methods = dict.fromkeys(METHODS) | {method: experiment.hash}
-    job = Job("", task, tuple(range(seeds)), methods)
+    job = Job("", task, experiment.setting, tuple(range(seeds)), methods)
     run_experiment(experiment, out, command=Command("benchmarks.run", words, (job,)))
     return experiment.folder(out)
 

@@ -21,7 +21,7 @@ from benchmarks.config.registry import TABLES
 from benchmarks.records.command import RECORD_MODULE, RUN_MODULE, Command, Job
 from benchmarks.records.grid import grids
 from benchmarks.records.run_folder import RunFolder
-from benchmarks.records.run_info import RunInfo, Start, Status
+from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.status import main
 
@@ -36,14 +36,17 @@ def here(tmp_path, monkeypatch):
     return tmp_path / "out"
 
 
+def shared(heavy):
+    """What methods that are compared have in common."""
+    budget = {"heavy": heavy, "seconds": None}
+    task = {"name": "currin", "version": 1, "parameters": {"noise": 0.0}}
+    return {"task": task, "source": "live", "budget": budget, "threads": 1, "data": None}
+
+
 def record(out, method, seed, status, command, n_trials=1, heavy=3, hash=HASH, **parameters):
     """One row on file, and a run.json that speaks of `n_trials`; the folder."""
     folder = RunFolder(out / "currin" / f"{method}-{hash}" / f"seed-{seed}")
-    identity = {
-        "task": {"name": "currin", "version": 1, "parameters": {"noise": 0.0}},
-        "method": {"name": method, "version": 1, "parameters": parameters},
-        **{"source": "live", "budget": {"heavy": heavy, "seconds": None}, "threads": 1, "data": None},
-    }
+    identity = shared(heavy) | {"method": {"name": method, "version": 1, "parameters": parameters}}
     run = RunInfo("currin", method, seed, hash, identity, Status(status), n_trials=n_trials, starts=(Start(command),))
     with folder.log() as log:
         log.append(ROW)
@@ -52,12 +55,16 @@ def record(out, method, seed, status, command, n_trials=1, heavy=3, hash=HASH, *
     return folder.path
 
 
-def command(*arguments, label="", hash=HASH):
+def command(*arguments, label="", hash=HASH, heavy=3):
     """A `benchmarks.run` that asks for these methods and seeds."""
     words = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
     seeds = options.seeds(json.loads(words.get("seeds", "10")))
     methods = dict.fromkeys(words.get("method", "a").strip("[]").split(","), hash)
-    return Command(RUN_MODULE, ("task=currin", *arguments, "out=out"), (Job(label, "currin", seeds, methods),))
+    return Command(
+        RUN_MODULE,
+        ("task=currin", *arguments, "out=out"),
+        (Job(label, "currin", digest_of(shared(heavy)), seeds, methods),),
+    )
 
 
 def recording(*arguments):
@@ -130,7 +137,7 @@ def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys)
 def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
     words = ("-m", "task=currin,park", "budget.heavy=3,9", "scale=smoke,laptop", "method=a", "seeds=1", "out=out")
     jobs = tuple(
-        Job(f"budget.heavy={heavy}, scale={scale}, task={task}", task, (0,), {"a": f"{task}-{heavy}"})
+        Job(f"budget.heavy={heavy}, scale={scale}, task={task}", task, "setting", (0,), {"a": f"{task}-{heavy}"})
         for task in ("currin", "park")
         for heavy in (3, 9)
         for scale in ("smoke", "laptop")
@@ -146,6 +153,16 @@ def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
     record(here, "a", 0, "finished", sweep, heavy=9, hash="currin-9")
     assert main(["out=out"]) == 1
     assert capsys.readouterr().out.count("not begun") == 4
+
+
+def test_a_method_of_a_sweep_over_methods_is_missing_until_it_begins(here, capsys):
+    sweep = ["-m", "task=toy", "method=random_search,tpe", "budget.heavy=1", "seeds=1", "jobs=1", "out=out"]
+    assert run_command.main(sweep) == 0
+    (tpe,) = here.glob("toy/tpe-*")
+    shutil.rmtree(tpe)
+    capsys.readouterr()
+    assert main(["out=out"]) == 1
+    assert "\ntpe            -  0/1\n" in capsys.readouterr().out
 
 
 def test_a_sweep_is_done_when_all_its_jobs_are(here):
@@ -322,7 +339,7 @@ def test_titles_that_repeat_name_their_folders(here, capsys):
         "a",
         0,
         "finished",
-        command("method=a", "seeds=1", "budget.heavy=9", hash="9999999999"),
+        command("method=a", "seeds=1", "budget.heavy=9", hash="9999999999", heavy=9),
         heavy=9,
         hash="9999999999",
     )

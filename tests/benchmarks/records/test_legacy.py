@@ -12,7 +12,7 @@ import pytest
 from benchmarks import report, run, status
 from benchmarks.records.frames import load
 from benchmarks.records.grid import grids
-from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_folder import RunFolder, former_folder
 from benchmarks.records.run_info import Status
 from benchmarks.tables import table as tables
 from support import rows
@@ -96,3 +96,44 @@ def test_a_table_is_replayed_and_its_runs_are_still_known(recorded, capsys):
     table.save(Path("again/svm-mnist-5000-smoke.parquet"))
     again = tables.load("again/svm-mnist-5000-smoke.parquet")
     assert again.head == table.head and again.sha256 == table.sha256
+
+
+def test_a_folder_that_was_moved_away_is_not_continued(recorded):
+    folder = next(recorded.glob("toy/random_search-*"))
+    folder.rename(folder.with_name(folder.name + ".old"))
+    assert run.main([*TOY[:1], "seeds=1", "method=random_search", "out=runs", "jobs=1", "display=plain"]) == 0
+    assert len(list(recorded.glob("toy/random_search-*/seed-0"))) == 2
+
+
+def test_one_damaged_description_hides_no_other_seed(recorded):
+    folder = next(recorded.glob("toy/random_search-*"))
+    shutil.copytree(folder / "seed-0", folder / "seed-7")
+    text = (folder / "seed-0" / "run.json").read_text()
+    (folder / "seed-7" / "run.json").write_text(text.replace('"seed": 0', '"seed": 7'))
+    (folder / "seed-0" / "run.json").write_text("{")
+    hashed = RunFolder(folder / "seed-7").info().hash
+    assert former_folder(recorded, "toy", "random_search", hashed, 7) == folder / "seed-7"
+
+
+def test_a_class_that_has_come_to_mean_something_else_continues_no_former_run(recorded, monkeypatch):
+    before = RunFolder(recorded / "svm/btao-53ee380b77/seed-0").info()
+    monkeypatch.setattr("baselines.btao.BTAOMethod.version", 2, raising=False)
+    after = RunFolder(recorded / "svm/btao-53ee380b77/seed-0").info()
+    assert (before.identity["method"]["version"], after.hash) == (1, before.hash)
+
+
+def test_two_former_spellings_of_one_run_are_read_once(recorded):
+    folder = next(recorded.glob("toy/random_search-*"))
+    shutil.copytree(folder, folder.with_name("random_search-0123456789"))
+    with pytest.warns(UserWarning, match="record the same run and the same trials: one is read"):
+        assert len(load(recorded / "toy")["trial"]) == len(load(recorded / "toy/btao-b5bce4afb6")) + 6 + 11
+    toy = next(grid for grid in grids(recorded) if grid.one.task == "toy")
+    assert sorted(method.partition("-")[0] for method, _ in toy.runs) == ["btao", "btao_paper", "random_search"]
+
+
+def test_quotes_of_hydra_around_a_former_path_are_taken_off(recorded):
+    path = recorded / "svm/btao-53ee380b77/seed-0/run.json"
+    described = json.loads(path.read_text())
+    described["command"] = shlex.join([*described["command"].split(" ")[:-2], "out='my runs'"])
+    path.write_text(json.dumps(described))
+    assert RunFolder(path.parent).info().command.arguments[-1] == "out=my runs"
