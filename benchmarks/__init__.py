@@ -85,7 +85,9 @@ A method
     baselines/<name>.py                     the class, as `baselines.protocol.Method` says; random_search.py is short
     conf/method/<name>.yaml                 `# @package methods.<name>`, `_target_`, its parameters
     tests/benchmarks/config/test_persisted_names.py   PERSISTED: its name and version
-    tests/baselines/test_<name>.py          what is its own; tests/conformance/test_methods.py finds it unasked
+    tests/baselines/test_<name>.py          what is its own; tests/conformance/test_methods.py finds it unasked, but for
+                                            EARLY, where it has a long random start
+    `model_based`                           true of whatever learns: it then takes a shared start, by `check_start`
     if it wraps a library:                  the class in an IsolatedLibrary (baselines/libraries), an extra in
                                             pyproject.toml, DISTRIBUTIONS in records/provenance.py
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py
@@ -98,8 +100,10 @@ A task
     tests/benchmarks/objectives/            what is its own; tests/conformance/test_objectives.py finds it unasked
     if its data set is new:                 DATASETS in data/published.py, CHOICES in config/options.py, config/help.py
 A statistic
-    over seeds:                             STATISTICS in analysis/intervals.py: `aggregate` and `summary` then have it,
-                                            and figures take it as `statistic=`; reporting/results.py names its columns
+    over seeds:                             STATISTICS in analysis/intervals.py and its words, STATISTIC_NAMES in
+                                            figures/curves.py: `aggregate`, `summary` and figures then take it as
+                                            `statistic=`; studies/execution.py and reporting/results.py choose what
+                                            commands draw
     of methods on one task or across tasks: a function of DataFrames in analysis/, its table in reporting/
     that judges a claim:                    a function in analysis/checks.py, which claims.yaml names as `check`
 A column of the record
@@ -108,7 +112,8 @@ A column of the record
     running/experiment.py                   `_Trials._measure` fills it, from a field of objectives/protocol.py's
                                             Evaluation if the task knows it
     records/frames.py                       COLUMN_TYPES, for `load`
-    tests/benchmarks/records/test_records.py   COLUMNS
+    tests/benchmarks/records/test_records.py   COLUMNS, and the row that `load` gives
+    tests/support.py, scripted_runs.py; studies/reference.py   SECONDS and the like, if it differs between machines
 A figure
     figures/<name>.py                       a function of a DataFrame: drawn in `style.drawing`, written by `style.save`
     reporting/results.py or ranking.py      `page.Figure.read`, if the report shows it; a notebook, if one does
