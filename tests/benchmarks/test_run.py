@@ -152,7 +152,7 @@ def test_failures_of_all_jobs_of_a_sweep_are_collected(run, tasks):
 def test_nothing_is_run_if_any_job_of_a_sweep_is_impossible(run, tmp_path):
     status, out, err = run("-m", *CURRIN, "seeds=1", "task.parameters.noise=0,-1")
     assert (status, out) == (2, "")
-    assert err == "error: task currin: noise must be finite and not negative, got -1\n"
+    assert err == "error: task currin: noise must be finite and not negative, got -1.0\n"
     assert tables(tmp_path / "out") == {}
 
 
