@@ -113,7 +113,7 @@ A column of the record
                                             Evaluation if the task knows it
     records/frames.py                       COLUMN_TYPES, for `load`
     tests/benchmarks/records/test_records.py   COLUMNS, and the row that `load` gives
-    tests/support.py, scripted_runs.py; studies/reference.py   SECONDS and the like, if it differs between machines
+    tests/support.py, tests/scripted_runs.py, studies/reference.py   SECONDS and the like, if machines differ in it
 A figure
     figures/<name>.py                       a function of a DataFrame: drawn in `style.drawing`, written by `style.save`
     reporting/results.py or ranking.py      `page.Figure.read`, if the report shows it; a notebook, if one does
