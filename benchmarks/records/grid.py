@@ -134,7 +134,7 @@ def grids(out: Path) -> list[Grid]:
         grid = found.setdefault(key, Grid(_title(run.task, run.shared), root))
         cell = f"{run.method}-{run.hash}", run.seed
         if grid.states.get(cell) != "done":  # two spellings of one run had a folder each before schema 2
-            grid.states[cell] = _state(folder, run.status)
+            grid.states[cell] = _state(folder, run)
             grid.runs[cell] = run, folder.path
     if not found:
         raise UsageError(f"no records below {out}: give the folder that was given as out= to the run")
@@ -162,12 +162,12 @@ def name_of(method: str) -> str:
     return method.rpartition("-")[0]
 
 
-def _state(folder: RunFolder, status: Status) -> str:
-    if folder.is_done():
+def _state(folder: RunFolder, run: RunInfo) -> str:
+    if folder.is_done(run):
         return "done"
     if folder.is_locked():
         return "running"
-    return "failed" if status in (Status.FAILED, Status.KILLED) else "truncated"
+    return "failed" if run.status in (Status.FAILED, Status.KILLED) else "truncated"
 
 
 def _title(task: str, shared: Mapping[str, Any]) -> str:

@@ -112,9 +112,9 @@ class RunFolder:
             write_whole(self.error, trace)
             self._write(run.ended(status, why))
 
-    def is_done(self) -> bool:
-        """Whether the run is at its end, with all its trials still on file; CorruptRecord as in `info`."""
-        run = self.info()
+    def is_done(self, run: RunInfo | None = None) -> bool:
+        """Whether the run, read anew unless given, is at its end with all its trials on file; raises as `info`."""
+        run = run or self.info()
         if run is None or not run.status.is_done:
             return False
         try:

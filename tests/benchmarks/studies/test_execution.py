@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from currin_runs import experiment, record
 
-from benchmarks.config.spec import Spec
-from benchmarks.running.budget import Budget
-from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.studies.execution import figure_path, trials
-
-
-def experiment(seed, heavy=3):
-    method = Spec("random_search", "baselines.random_search.RandomSearch")
-    return Experiment(Spec("currin", "benchmarks.objectives.currin.Currin"), method, seed, Budget(heavy=heavy))
 
 
 @pytest.fixture
 def out(tmp_path):
-    """Records of seeds 0 and 1 of a budget of 3, and of seed 0 of another budget."""
-    for each in (experiment(0), experiment(1), experiment(0, heavy=2)):
-        run_experiment(each, tmp_path)
-    return tmp_path
+    return record(tmp_path)
 
 
 def test_only_trials_of_the_experiments_asked_for_are_taken(out):
