@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
+from benchmarks.config.options import unknown
 from benchmarks.config.registry import ROOT, TABLES
 from benchmarks.config.request import Request, own_options, read
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
 from benchmarks.running.progress import Failure
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
-from benchmarks.tables.design_log import DEFAULT_N
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 
-Trains a design of configurations (the center and the corners of the space, then a scrambled Sobol
-sequence) to the full length of the heavy level, whatever its patience, and writes their curves to
-<out>/<task>-<data>-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
+Trains a design of configurations to the full length of the heavy level, whatever its patience, and
+writes their curves, with validation and test errors, to <out>/<task>-<data>-<scale>.parquet, of a
+grid to <out>/<task>-<data>-grid-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
 from there. The same command again continues what is unfinished, and trains nothing that is in the table
 or logged; several processes or machines that see the same folder share the work; a larger n extends
 the table. Machines should be equally fast, as a replay charges the recorded seconds; where they are
@@ -30,7 +30,11 @@ not, `python -m benchmarks.retime` gives the table those of one.
 
 options (with their defaults)
   task=NAME                   the task; +task=NAME is the same
-  n=512                       configurations, at least the center and the corners; rounded up to a multiple of 8
+  design=sobol                the center and the corners of the space, then a scrambled Sobol sequence; grid: every
+                              combination of the values that conf/task/NAME.yaml lists as its grid
+  n=512                       configurations, at least the center and the corners, rounded up to a multiple of 8; of
+                              a grid all, or with n=NUMBER a sample
+  task.grid.NAME=[A,B,...]    other values of the grid
   seed=0                      of the design and of the training
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
@@ -45,14 +49,15 @@ failed, but some are not recorded yet (other processes are still at work on them
 """
 
 # Options of `benchmarks.run` that have no effect here.
+DESIGNS = ("sobol", "grid")
 RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
 
 
 @options.command(lambda: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    request, n, only_gather = _read(arguments)
-    recording = plan(request, n)
+    request, design, n, only_gather = _read(arguments)
+    recording = plan(request, design, n)
     failures: list[Failure] | None = [] if only_gather else None
     try:
         if not only_gather:
@@ -70,10 +75,13 @@ def main(arguments: list[str]) -> int:
     return _report(recording, gathered, failures)
 
 
-def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
-    """The request for the task, n, and whether to gather only."""
-    own, rest = own_options(arguments, {"n": str(DEFAULT_N), "seed": "0", "gather": "false"}, RUN_ONLY, "a table")
-    n = options.count("n", options.number(own["n"]))
+def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
+    """The request for the task, the design, n if it is given, and whether to gather only."""
+    defaults = {"design": "sobol", "n": "", "seed": "0", "gather": "false"}
+    own, rest = own_options(arguments, defaults, RUN_ONLY, "a table")
+    if own["design"] not in DESIGNS:
+        raise UsageError(unknown("design", own["design"], DESIGNS))
+    n = options.count("n", options.number(own["n"])) if own["n"] else None
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append(f"out={TABLES.relative_to(ROOT)}")
@@ -82,7 +90,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, int, bool]:
     except UsageError:
         raise UsageError(f"seed={own['seed']}: give an integer from 0 to 2**63 - 1") from None
     (request,) = read([*rest, f"seeds=[{seed}]", "method=random_search"])
-    return request, n, only_gather
+    return request, own["design"], n, only_gather
 
 
 def _command(arguments: Sequence[str], recording: Recording) -> Command:

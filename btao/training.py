@@ -65,8 +65,13 @@ class Level:
 
     def measure(self, curve: Sequence[float]) -> float:
         """The best value up to the stop; nan if there is none. `curve` as in `stop`."""
-        seen = [float(value) for value in curve[: self.stop(curve)] if not math.isnan(value)]
-        return min(seen, default=math.nan)
+        best = self.best(curve)
+        return math.nan if best is None else float(curve[best - 1])
+
+    def best(self, curve: Sequence[float]) -> int | None:
+        """The first iteration, from 1, with the best value up to the stop; None if there is none."""
+        seen = [(value, done) for done, value in enumerate(curve[: self.stop(curve)], start=1) if not math.isnan(value)]
+        return min(seen)[1] if seen else None
 
     def _gains_too_little(self, before: float, after: float) -> bool:
         if before == after:

@@ -56,7 +56,8 @@ def read(path: Path, dataset: Dataset, original: bool = False) -> Images:
     except CorruptData as error:
         raise CorruptData(f"{path}: {error}") from None
     name = dataset.name if sha256 == dataset.content else f"{dataset.name} (foreign copy {sha256[:8]})"
-    return Images(name, sha256, arrays["x_train"], arrays["y_train"], dataset.n_validation)
+    x, y, x_test, y_test = (arrays[key] for key in KEYS)
+    return Images(name, sha256, x, y, x_test, y_test, dataset.n_validation)
 
 
 def _check_pixels(name: str, x: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Images in memory: a training set, the SHA-256 that identifies it, and its split into training and validation."""
+"""Images in memory: a data set, the SHA-256 that identifies it, and its split into training, validation and test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CorruptData(ValueError):
 
 @dataclass(frozen=True)
 class Images:
-    """A training set before it is split. The official test set is checked with it, and never used.
+    """A data set before it is split.
 
     Attributes
     ----------
@@ -32,9 +32,10 @@ class Images:
         Of the content (`content_sha256`), whatever the compression of the file was.
     x : (N, height, width[, 3]) array of uint8
     y : (N,) array of uint8
-        Both are made read-only, as one process shares them.
+    x_test, y_test : arrays
+        The test images, of the official test set where there is one.
     n_validation : int
-        The last so many images are those that validation images are taken from.
+        The last so many images of x are those that validation images are taken from.
     complete : bool
         False if this is a smaller stand-in.
     """
@@ -43,22 +44,26 @@ class Images:
     sha256: str
     x: Array
     y: Array
+    x_test: Array
+    y_test: Array
     n_validation: int
     complete: bool = True
 
     def __post_init__(self) -> None:
-        self.x.flags.writeable = False
-        self.y.flags.writeable = False
+        for array in (self.x, self.y, self.x_test, self.y_test):  # as one process shares them
+            array.flags.writeable = False
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training and validation images, uint8, and the source that a record names."""
+    """Training, validation and test images, uint8, and the source that a record names."""
 
     x_train: Array
     y_train: Array
     x_validation: Array
     y_validation: Array
+    x_test: Array
+    y_test: Array
     source: DataSource
 
 
@@ -84,12 +89,12 @@ def stratified_order(y: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def split(images: Images, n_train: int, n_validation: int) -> Split:
-    """Training and validation images of a scale, the same for every seed.
+    """Training, validation and test images of a scale, the same for every seed.
 
     Validation images come from the last `images.n_validation` images, training images from those
-    before. Of each, the first in stratified order are taken, so smaller subsets are parts of larger
-    ones; they stay in their original order. At full size this is the usual split: MNIST's first
-    50,000 and last 10,000.
+    before; there are as many test images as validation images. Of each, the first in stratified order
+    are taken, so smaller subsets are parts of larger ones; they stay in their original order. At full
+    size this is the usual split: MNIST's first 50,000 and last 10,000, and the official test set.
 
     Parameters
     ----------
@@ -117,10 +122,13 @@ def split(images: Images, n_train: int, n_validation: int) -> Split:
             )
         chosen.append(start + np.sort(stratified_order(images.y[start:stop])[:n]))
     train, validation = chosen
+    test = np.sort(stratified_order(images.y_test)[: len(validation)])
     return Split(
         images.x[train],
         images.y[train],
         images.x[validation],
         images.y[validation],
+        images.x_test[test],
+        images.y_test[test],
         DataSource(images.name, images.sha256, len(train), len(validation)),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common.errors import describe_error
 from benchmarks.data.source import DataSource
-from benchmarks.objectives.protocol import Curve, Evaluation
+from benchmarks.objectives.protocol import NO_TIME, Curve, Evaluation, Time
 from btao import Space
 from btao.training import Level
 
@@ -36,6 +35,9 @@ class Training(Protocol):
 
     def advance(self) -> Iteration:
         """Train one iteration and validate."""
+
+    def test_error(self) -> float:
+        """The error on the test images as training stands; nan where there are none. It changes nothing."""
 
     def state(self) -> State:
         """All that it takes to go on bit for bit, as arrays."""
@@ -66,6 +68,13 @@ class Past:
 
     curve: Curve = field(default_factory=Curve)
     checkpoints: Checkpoints | None = None
+
+
+def at_best(level: Level, curve: Curve) -> float | None:
+    """The test error where a level has its measurement; None where it is not known."""
+    best = level.best(curve.validation_errors)
+    error = math.nan if best is None else curve.test_errors[best - 1]
+    return None if math.isnan(error) else error
 
 
 class CurveTask(ABC):
@@ -136,15 +145,19 @@ class CurveTask(ABC):
         if any(map(math.isnan, errors[:stop])):
             return Evaluation(math.nan, 0, f"training diverged before, in iteration {len(errors)}", Curve())
         if stop is not None:
-            return Evaluation(level.measure(errors), 0, curve=Curve())
-        new: list[tuple[float, float, float, float]] = []
-        failure = None
+            return Evaluation(level.measure(errors), 0, curve=Curve(), test_error=at_best(level, past.curve))
+        new: list[tuple[float, float, float, float, float]] = []
+        failure, testing = None, NO_TIME
         try:
             training = self._continue(config, seed, past)
             while level.stop(errors) is None and failure is None:
-                started, processor = time.perf_counter(), time.process_time()
+                started = Time.now()
                 result = training.advance()
-                new.append((*result, time.perf_counter() - started, time.process_time() - processor))
+                trained = Time.now()
+                test_error = math.nan if math.isnan(result.validation_error) else training.test_error()
+                tested = Time.now().since(trained)
+                testing = testing.plus(tested)
+                new.append((*result, *trained.since(started), test_error))
                 errors.append(result.validation_error)
                 if on_iteration is not None:
                     on_iteration(len(errors), result.validation_error)
@@ -156,7 +169,8 @@ class CurveTask(ABC):
             past.checkpoints.save(config, len(errors), training.state)
         curve = Curve(*map(tuple, zip(*new, strict=True))) if new else Curve()
         value = math.nan if failure else level.measure(errors)
-        return Evaluation(value, len(new), failure, curve)
+        tested_value = None if failure else at_best(level, past.curve + curve)
+        return Evaluation(value, len(new), failure, curve, test_error=tested_value, testing=testing)
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """Not known."""

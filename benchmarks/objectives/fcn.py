@@ -63,10 +63,14 @@ class DenseNetwork:
 
 def lit_first(split: Split) -> Split:
     """Images as rows of pixels, those that are not dark in every training image first; training has only these."""
-    x_train, x_validation = (images.reshape(len(images), -1) for images in (split.x_train, split.x_validation))
+    x_train, x_validation, x_test = (
+        images.reshape(len(images), -1) for images in (split.x_train, split.x_validation, split.x_test)
+    )
     lit = x_train.any(0)
     order = np.argsort(~lit, kind="stable")
-    return dataclasses.replace(split, x_train=x_train[:, lit], x_validation=x_validation[:, order])
+    return dataclasses.replace(
+        split, x_train=x_train[:, lit], x_validation=x_validation[:, order], x_test=x_test[:, order]
+    )
 
 
 class FCN(NetworkTask):

@@ -69,10 +69,10 @@ class DeviceImages:
 
     def __init__(self, split: Split) -> None:
         tf = tensorflow()
-        self.n_train, self.n_validation = len(split.y_train), len(split.y_validation)
+        self.n_train = len(split.y_train)
         kind = np.float16 if tf.config.list_logical_devices("GPU") else np.uint8
-        parts = (split.x_train, split.y_train), (split.x_validation, split.y_validation)
-        self.train, self.validation = (
+        parts = (split.x_train, split.y_train), (split.x_validation, split.y_validation), (split.x_test, split.y_test)
+        self.train, self.validation, self.test = (
             (tf.constant(images.astype(kind)), tf.constant(labels.astype(np.int32))) for images, labels in parts
         )
 
@@ -113,7 +113,7 @@ class NetworkTraining:
         self._batch_size = min(batch_size, images.n_train)
         self._steps = -(-images.n_train // self._batch_size)
         self._epoch = 0
-        self._program = _compile(architecture, self._batch_size, images.n_train, images.n_validation)
+        self._program = _compile(architecture, self._batch_size, images.n_train)
         weights, constants = architecture.initial(np.random.default_rng([seed, _WEIGHTS]))
         self._variables = {
             "weights": [tf.Variable(weight) for weight in weights],
@@ -123,17 +123,22 @@ class NetworkTraining:
         self._constants = [tf.constant(weight) for weight in constants]
         if not self._program.compiled:  # here, so that the seconds of the first epoch are those of an epoch
             self._train(steps=0)
-            self._validate()
+            self._error(images.validation)
+            self._error(images.test)
             self._program.compiled = True
 
     def advance(self) -> Iteration:
         """Train one epoch and validate; errors are nan if the loss was not finite."""
         loss, wrong_train = self._train(self._steps)
-        wrong_validation = self._validate()
+        validation_error = self._error(self._images.validation)
         self._epoch += 1
         if not math.isfinite(loss):
             return Iteration(math.nan, math.nan)
-        return Iteration(int(wrong_validation) / self._images.n_validation, int(wrong_train) / self._images.n_train)
+        return Iteration(validation_error, int(wrong_train) / self._images.n_train)
+
+    def test_error(self) -> float:
+        """See `benchmarks.objectives.curve.Training`."""
+        return self._error(self._images.test)
 
     def _train(self, steps: int) -> tuple[tf.Tensor, tf.Tensor]:
         tf = tensorflow()
@@ -151,8 +156,10 @@ class NetworkTraining:
             tf.constant(stream),
         )
 
-    def _validate(self) -> tf.Tensor:
-        return self._program.validate(*self._images.validation, self._variables["weights"], self._constants)
+    def _error(self, images: tuple[tf.Tensor, tf.Tensor]) -> float:
+        """The share of images with a wrong answer."""
+        wrong = self._program.count_wrong(*images, self._variables["weights"], self._constants)
+        return int(wrong) / len(images[1])
 
     def state(self) -> State:
         """Weights, Adam's moments and the number of epochs."""
@@ -174,12 +181,12 @@ class NetworkTraining:
 @dataclass
 class _Program:
     train: Callable[..., tuple[tf.Tensor, tf.Tensor]]
-    validate: Callable[..., tf.Tensor]
+    count_wrong: Callable[..., tf.Tensor]
     compiled: bool = False  # TensorFlow compiles a function when it is first called
 
 
 @functools.lru_cache(PROGRAMS)
-def _compile(architecture: Architecture, batch_size: int, n_train: int, n_validation: int) -> _Program:
+def _compile(architecture: Architecture, batch_size: int, n_train: int) -> _Program:
     """The functions of an epoch; what can be a number at run time is, so that it costs no compilation."""
     tf = tensorflow()
 
@@ -223,20 +230,21 @@ def _compile(architecture: Architecture, batch_size: int, n_train: int, n_valida
         return loss, wrong
 
     @tf.function(jit_compile=architecture.jit, autograph=False)
-    def validate(images, labels, weights, constants):
-        size = min(VALIDATION_BATCH, n_validation)
+    def count_wrong(images, labels, weights, constants):
+        n = labels.shape[0]
+        size = min(VALIDATION_BATCH, n)
 
         def step(start, total):
-            first = tf.minimum(start, n_validation - size)  # the last batch is whole, too: what was counted is left out
+            first = tf.minimum(start, n - size)  # the last batch is whole, too: what was counted is left out
             chosen = first + tf.range(size)
             batch, truth = tf.gather(images, chosen), tf.gather(labels, chosen)
             new = tf.cast(chosen >= start, tf.float32)
             logits = architecture.logits([*weights, *constants], scaled(batch), lambda values: values)
             return start + size, total + tf.reduce_sum(_wrong(logits, truth) * new)
 
-        return tf.while_loop(lambda start, _: start < n_validation, step, (0, 0.0))[1]
+        return tf.while_loop(lambda start, _: start < n, step, (0, 0.0))[1]
 
-    return _Program(train, validate)
+    return _Program(train, count_wrong)
 
 
 def _wrong(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

@@ -5,13 +5,37 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.data.source import DataSource
 from btao import Space
 from btao.training import Level
+
+
+class Time(NamedTuple):
+    """Real seconds, and those of the processor, summed over threads."""
+
+    seconds: float
+    processor_seconds: float
+
+    @classmethod
+    def now(cls) -> Time:
+        """The clocks, whose zeros mean nothing."""
+        return cls(time.perf_counter(), time.process_time())
+
+    def since(self, start: Time) -> Time:
+        """What has passed from `start` to here."""
+        return Time(self.seconds - start.seconds, self.processor_seconds - start.processor_seconds)
+
+    def plus(self, more: Time) -> Time:
+        """Both together."""
+        return Time(self.seconds + more.seconds, self.processor_seconds + more.processor_seconds)
+
+
+NO_TIME = Time(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -19,13 +43,15 @@ class Curve:
     """A training curve, iteration by iteration: errors (shares of wrong answers, 0 to 1) and real seconds of each.
 
     Those of the processor are summed over threads; with one thread other programs do not lengthen them.
-    A last validation error of nan says that training diverged there.
+    A last validation error of nan says that training diverged there. A test error of nan is not known; it
+    decides nothing, and no seconds of testing are in the curve.
     """
 
     validation_errors: tuple[float, ...] = ()
     training_errors: tuple[float, ...] = ()
     seconds: tuple[float, ...] = ()
     processor_seconds: tuple[float, ...] = ()
+    test_errors: tuple[float, ...] = ()
 
     def __add__(self, rest: Curve) -> Curve:
         """This curve, continued by another."""
@@ -41,6 +67,8 @@ class Evaluation:
     gives nan and an `error`, with what it cost. Where nothing is trained but a recording is read,
     `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
     ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
+    `test_error` is that of what `value` was measured on, for the report alone, and `testing` the time that
+    the evaluation spent on it, which no trial is charged.
     """
 
     value: float
@@ -49,6 +77,8 @@ class Evaluation:
     curve: Curve | None = None
     seconds: float | None = None
     answer: dict[str, Any] | None = None
+    test_error: float | None = None
+    testing: Time = NO_TIME
 
 
 class Objective(Protocol):

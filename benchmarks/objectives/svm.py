@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.data.images import Array
 from benchmarks.objectives import one_against_one
 from benchmarks.objectives.image_task import ImageTask
-from benchmarks.objectives.protocol import Evaluation
+from benchmarks.objectives.protocol import NO_TIME, Evaluation, Time
 from btao import Real, Space
 from btao.training import Level
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
+
+
+class _Machine(NamedTuple):
+    """What a trained machine answers: errors as shares of wrong answers, and the iterations that it took."""
+
+    validation_error: float
+    test_error: float
+    iterations: int
 
 
 class SVM(ImageTask):
@@ -61,13 +73,13 @@ class SVM(ImageTask):
     ) -> None:
         levels = Level(light_iterations), Level(heavy_iterations)
         super().__init__(n_train, n_validation, *levels, delta_bounds, rho_bounds, data, data_dir)
-        self._light_results: dict[tuple[float, float], tuple[float, int]] = {}
+        self._light_results: dict[tuple[float, float], _Machine] = {}
 
     def prepare(self) -> None:
         """Import scikit-learn and read the images."""
         import sklearn.svm  # noqa: F401
 
-        self._training, self._validation  # noqa: B018
+        self._training, self._validation, self._test  # noqa: B018
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """The least validation error of machines trained for the light and for `level.iterations` iterations.
@@ -76,25 +88,28 @@ class SVM(ImageTask):
         is deterministic: `seed` changes nothing.
         """
         config = self.space.validate(config)
-        errors = []
+        machines, testing = [], NO_TIME
         for limit in sorted({min(self.light.iterations, level.iterations), level.iterations}):
-            error, iterations = self._measure(config, limit)
-            errors.append(error)
-            if iterations < limit:
+            machine, tested = self._measure(config, limit)
+            machines.append(machine)
+            testing = testing.plus(tested)
+            if machine.iterations < limit:
                 break  # the solver converged: more iterations give the same machine
-        return Evaluation(min(errors), iterations)
+        best = min(machines, key=operator.attrgetter("validation_error"))
+        return Evaluation(best.validation_error, machines[-1].iterations, test_error=best.test_error, testing=testing)
 
-    def _measure(self, config: dict[str, Any], limit: int) -> tuple[float, int]:
-        """Validation error and iterations of one machine; those of light machines are remembered."""
+    def _measure(self, config: dict[str, Any], limit: int) -> tuple[_Machine, Time]:
+        """What one machine answers, and the time of its test; light machines are remembered."""
         if limit != self.light.iterations:
             return self._train(config, limit)
         key = config["C"], config["gamma"]
-        if key not in self._light_results:
-            self._light_results[key] = self._train(config, limit)
-        return self._light_results[key]
+        if key in self._light_results:
+            return self._light_results[key], NO_TIME
+        self._light_results[key], testing = self._train(config, limit)
+        return self._light_results[key], testing
 
-    def _train(self, config: dict[str, Any], limit: int) -> tuple[float, int]:
-        """Train one machine and validate it."""
+    def _train(self, config: dict[str, Any], limit: int) -> tuple[_Machine, Time]:
+        """Train one machine, validate and test it."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
@@ -104,16 +119,10 @@ class SVM(ImageTask):
             # Ending at the limit is what a level means.
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(*self._training)
-        values = one_against_one.decision_values(
-            self._validation,
-            machine.support_vectors_,
-            machine.n_support_,
-            machine.dual_coef_,
-            machine.intercept_,
-            config["gamma"],
-        )
-        predicted = machine.classes_[one_against_one.vote(values, len(machine.classes_))]
-        return float((predicted != self._split.y_validation).mean()), int(machine.n_iter_.max())
+        validation_error = _error(machine, config["gamma"], self._validation, self._split.y_validation)
+        validated = Time.now()
+        test_error = _error(machine, config["gamma"], self._test, self._split.y_test)
+        return _Machine(validation_error, test_error, int(machine.n_iter_.max())), Time.now().since(validated)
 
     @functools.cached_property
     def _training(self) -> tuple[one_against_one.Floats, Array]:
@@ -130,6 +139,20 @@ class SVM(ImageTask):
     def _validation(self) -> one_against_one.Floats:
         """Validation images, one row each."""
         return _rows(self._split.x_validation)
+
+    @functools.cached_property
+    def _test(self) -> one_against_one.Floats:
+        """Test images, one row each."""
+        return _rows(self._split.x_test)
+
+
+def _error(machine: SVC, gamma: float, x: one_against_one.Floats, y: Array) -> float:
+    """The share of images to which a machine gives a wrong answer."""
+    values = one_against_one.decision_values(
+        x, machine.support_vectors_, machine.n_support_, machine.dual_coef_, machine.intercept_, gamma
+    )
+    predicted = machine.classes_[one_against_one.vote(values, len(machine.classes_))]
+    return float((predicted != y).mean())
 
 
 def _rows(images: Array) -> one_against_one.Floats:

@@ -20,7 +20,13 @@ def record_of(curve: Curve, start: int) -> dict[str, Any]:
 def curve_of(row: Row) -> Curve:
     """The curve that a row holds; it has one."""
     assert row.curve is not None
-    return Curve(*(tuple(map(_number, row.curve[name])) for name in LISTS))
+    return Curve(*(tuple(map(_number, values)) for values in lists_of(row.curve)))
+
+
+def lists_of(record: dict[str, Any]) -> list[list[float | None]]:
+    """The lists of a curve as `Row.curve` holds it, in the order of `LISTS`; None where an older record lacks one."""
+    missing = [None] * len(record["seconds"])
+    return [record.get(name, missing) for name in LISTS]
 
 
 def _strict(value: float) -> float | None:

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.records.curves import LISTS
+from benchmarks.records.curves import lists_of
 from benchmarks.records.run_folder import RUN, RunFolder, is_former
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
@@ -36,12 +36,13 @@ COLUMN_TYPES = {
     "time": "float64",
     "truth": "float64",
     "recommended": "Int64",
+    "test_error": "float64",
 }
 CURVE_HEAD = ("task", "method", "seed", "hash", "data")
 CURVE_COLUMN_TYPES = {
     **{name: COLUMN_TYPES[name] for name in (*CURVE_HEAD, "trial")},
     "iteration": "int64",
-    **dict.fromkeys(("validation_error", "training_error", "seconds", "processor_seconds"), "float64"),
+    **dict.fromkeys(("validation_error", "training_error", "seconds", "processor_seconds", "test_error"), "float64"),
 }
 
 
@@ -60,9 +61,10 @@ def load(out: str | Path) -> pandas.DataFrame:
         Columns: task, method, seed, hash, parameters (the method's, resolved, as JSON; missing if
         its run.json does not say), data (name of the data set used; missing if the task has
         none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
-        with `config` as one column config.<name> a parameter and None as nan, and `recommended`,
-        missing where the method does not say. If any trial was answered by a recorded table, also
-        `answer` (number of the recorded configuration) and `distance` (to it, in the unit cube).
+        with `config` as one column config.<name> a parameter and None as nan, `recommended`,
+        missing where the method does not say, and `test_error`, nan where it is not known. If any trial was
+        answered by a recorded table, also `answer` (number of the recorded configuration) and `distance` (to it,
+        in the unit cube).
 
     Raises
     ------
@@ -101,7 +103,8 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
         Columns: task, method, seed, hash, data, trial, one column config.<name> a parameter,
         iteration (from 1), validation_error and training_error (shares of wrong answers; nan where
         training diverged), seconds and processor_seconds (real ones of this iteration; those of the
-        processor are summed over threads). Empty if no task had curves.
+        processor are summed over threads), test_error (nan where it is not known). Empty if no task had
+        curves.
 
     Raises
     ------
@@ -115,8 +118,7 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
         for row in trials:
             if row.curve is None:
                 continue
-            columns = (row.curve[name] for name in LISTS)
-            for iteration, values in enumerate(zip(*columns, strict=True), start=row.curve["start"] + 1):
+            for iteration, values in enumerate(zip(*lists_of(row.curve), strict=True), start=row.curve["start"] + 1):
                 rows.append([*(head[name] for name in CURVE_HEAD), row.trial, iteration, *values])
                 configs.append(row.config)
     curves = pandas.DataFrame(rows, columns=list(CURVE_COLUMN_TYPES)).astype(CURVE_COLUMN_TYPES)

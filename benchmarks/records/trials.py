@@ -58,9 +58,10 @@ class Row:
         Noiseless heavy value of `config`, where the trial succeeded and the task knows it.
     curve : dict or None
         What this trial added to its configuration's training curve, where the task has one:
-        "start", the iterations trained before it, and the lists "validation_errors" and
-        "training_errors" (None where training diverged), "seconds" and "processor_seconds", an item
-        an iteration.
+        "start", the iterations trained before it, and the lists "validation_errors",
+        "training_errors" and "test_errors" (None where training diverged, or where it is not known),
+        "seconds" and "processor_seconds", an item an iteration. Records of before there were test errors
+        have none.
     processor_seconds : float or None
         Seconds of the processor in the evaluation, summed over threads.
     answer : dict or None
@@ -68,6 +69,8 @@ class Row:
         ("configuration"), and how far it is from `config` in the unit cube ("distance").
     recommended : int or None
         The number of the heavy trial that the method would recommend after this one, where it says so.
+    test_error : float or None
+        Of what `value` was measured on, where the trial succeeded and the task has test images; for reports alone.
     """
 
     trial: int
@@ -86,6 +89,7 @@ class Row:
     processor_seconds: float | None = None
     answer: dict[str, Any] | None = None
     recommended: int | None = None
+    test_error: float | None = None
 
     @property
     def measurement(self) -> Measurement:

@@ -327,8 +327,9 @@ class _Trials:
             # What it consumed is unknown: it is charged all it was granted.
             evaluation = Evaluation(math.nan, self.training.cost(trial))
             value, error = math.nan, describe_error(raised)
-        seconds = time.perf_counter() - started
-        processor = None if processor is None else time.process_time() - processor
+        seconds = time.perf_counter() - started - evaluation.testing.seconds
+        if processor is not None:
+            processor = time.process_time() - processor - evaluation.testing.processor_seconds
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:
             raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
@@ -351,6 +352,7 @@ class _Trials:
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
             processor_seconds=processor,
             answer=evaluation.answer,
+            test_error=None if failed else evaluation.test_error,
         )
 
 

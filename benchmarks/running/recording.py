@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,9 @@ from benchmarks.running.local import run_all
 from benchmarks.running.progress import Failure, Observer, Progress, finished
 from benchmarks.running.source import Live
 from benchmarks.tables import table
-from benchmarks.tables.design import least
-from benchmarks.tables.design_log import PART, PartLog, logged
+from benchmarks.tables.design import Grid, check_grid, grid_size, least
+from benchmarks.tables.design_log import DEFAULT_N, PART, PartLog, logged
+from btao import Space
 
 MOST = 2**16  # configurations; what a design is asked for is held in memory
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
@@ -68,7 +69,9 @@ class Recording:
     budgets : tuple of int
         Iterations recorded; empty: every one.
     n : int
-        Configurations, a multiple of `PART`.
+        Configurations: a multiple of `PART`, or the whole grid.
+    grid : mapping or None
+        The values of each parameter, if the design is their grid.
     """
 
     path: Path
@@ -77,6 +80,7 @@ class Recording:
     training: Spec
     budgets: tuple[int, ...]
     n: int
+    grid: Grid | None = None
 
     @property
     def data(self) -> DataSource:
@@ -92,6 +96,7 @@ class Recording:
     def part(self, start: int, stop: int) -> Experiment:
         """The training of the configurations start, ..., stop - 1."""
         settings = {"start": start, "stop": stop, "budgets": self.budgets or (self.objective.heavy.iterations,)}
+        settings |= {} if self.grid is None else {"grid": self.grid}
         search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
         live = Live({"data": request.data, "data_dir": request.data_dir})
@@ -99,8 +104,8 @@ class Recording:
 
     @property
     def parts(self) -> list[Experiment]:
-        """The whole design, `PART` configurations each."""
-        return [self.part(start, start + PART) for start in range(0, self.n, PART)]
+        """The whole design, `PART` configurations each; the last part of a grid may have fewer."""
+        return [self.part(start, min(start + PART, self.n)) for start in range(0, self.n, PART)]
 
     def run(self, command: Command, display: Callable[..., AbstractContextManager[Observer]]) -> list[Failure]:
         """Train what is not recorded yet; what failed, and what is locked as other processes work on it.
@@ -126,11 +131,12 @@ class Recording:
         """
         recorded, in_table = _numbers(self._known()), {}
         experiments: list[Experiment] = []
-        for start, whole in zip(range(0, self.n, PART), self.parts, strict=True):
-            rest = range(start + logged(whole.folder(self.logs), self.budgets), start + PART)
+        for whole in self.parts:
+            numbers = numbers_of(whole)
+            rest = numbers[logged(whole.folder(self.logs), self.budgets) :]
             alone = {number: self.part(number, number + 1) for number in rest}
-            if recorded.issuperset(range(start, start + PART)):
-                in_table[len(experiments)] = Progress(heavy=PART, share=1.0)
+            if recorded.issuperset(numbers):
+                in_table[len(experiments)] = Progress(heavy=len(numbers), share=1.0)
                 experiments.append(whole)
             elif any(number in recorded or one.folder(self.logs).exists() for number, one in alone.items()):
                 experiments += [one for number, one in alone.items() if number not in recorded]
@@ -209,11 +215,10 @@ class Recording:
 
     def _folders(self) -> Iterable[tuple[int, Path]]:
         """The folders of the logs there are, each with the number of its first configuration."""
-        alone = [self.part(number, number + 1) for number in range(self.n)]
-        for start, part in [*zip(range(0, self.n, PART), self.parts, strict=True), *enumerate(alone)]:
+        for part in [*self.parts, *(self.part(number, number + 1) for number in range(self.n))]:
             folder = part.folder(self.logs)
             if folder.exists():
-                yield start, folder
+                yield numbers_of(part).start, folder
 
     def _head(self, made_by: Iterable[dict[str, Any]] = (), timed_by: Iterable[dict[str, Any]] = ()) -> table.Head:
         request, task = self.request, self.request.task
@@ -228,6 +233,7 @@ class Recording:
             not self.budgets,
             tuple(made_by),
             tuple(timed_by),
+            self.grid,
         )
 
 
@@ -240,23 +246,24 @@ def numbers_of(part: Experiment) -> range:
     return range(part.method.parameters["start"], part.method.parameters["stop"])
 
 
-def plan(request: Request, n: int) -> Recording:
+def plan(request: Request, design: str, n: int | None) -> Recording:
     """What a request comes to.
 
     Parameters
     ----------
     request : Request
-    n : int
-        Configurations asked for.
+    design : {"sobol", "grid"}
+    n : int or None
+        Configurations asked for; None: `DEFAULT_N`, or the whole grid.
 
     Raises
     ------
     UsageError
         A task that is not trained, a parameter that does not fit, a number of configurations that is no
-        design or more than there are, data that cannot be found, or a table in the folder that was
-        recorded otherwise.
+        design or more than there are, a grid that is none of the task's, data that cannot be found, or a table in
+        the folder that was recorded otherwise.
     """
-    if n > MOST:
+    if n is not None and n > MOST:
         raise UsageError(f"n={n}: give at most {MOST}")
     task = request.task
     if not task.get("needs_data"):
@@ -264,14 +271,13 @@ def plan(request: Request, n: int) -> Recording:
     try:
         spec = Spec(task["name"], task["_target_"], task["parameters"])
         objective = spec.build(data=request.data, data_dir=request.data_dir)
-        dim = objective.space.dim
-        if n < least(objective.space):
-            raise UsageError(f"n={n}: give at least {least(objective.space)}: the center and the {2**dim} corners")
+        grid = None if design == "sobol" else _grid(task, objective.space)
+        n = _count(objective.space, grid, n)
         is_curve = isinstance(objective, CurveTask)
         budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
         full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))
-        path = request.out / f"{table_name(request, objective.data)}.parquet"
-        recording = Recording(path, request, objective, full, budgets, -(-n // PART) * PART)
+        path = request.out / f"{table_name(request, objective.data, design)}.parquet"
+        recording = Recording(path, request, objective, full, budgets, n, grid)
         recording.parts[-1].build()
         recording._known()
         make_folder("out", request.out)
@@ -282,15 +288,44 @@ def plan(request: Request, n: int) -> Recording:
     return recording
 
 
-def table_name(request: Request, data: DataSource) -> str:
-    """<task>-<data>-<scale>; the data with their number of training images where the scale has another."""
+def _grid(task: Mapping[str, Any], space: Space) -> Grid:
+    """The grid of a task, in the order of its parameters."""
+    if "grid" not in task:
+        raise UsageError(
+            f"design=grid: conf/task/{task['name']}.yaml has no grid; give it the values of each parameter"
+        )
+    check_grid(space, task["grid"])
+    if (size := grid_size(task["grid"])) > MOST:
+        raise UsageError(f"design=grid: the grid has {size} configurations; give it at most {MOST}")
+    return {name: list(task["grid"][name]) for name in space.names}
+
+
+def _count(space: Space, grid: Grid | None, n: int | None) -> int:
+    """How many configurations are recorded where n are asked for."""
+    if grid is None:
+        n = DEFAULT_N if n is None else n
+        if n < least(space):
+            raise UsageError(f"n={n}: give at least {least(space)}: the center and the {2**space.dim} corners")
+        return -(-n // PART) * PART
+    size = grid_size(grid)
+    if n is not None and n > size:
+        raise UsageError(f"n={n}: the grid has {size} configurations")
+    return size if n is None else min(-(-n // PART) * PART, size)
+
+
+def table_name(request: Request, data: DataSource, design: str) -> str:
+    """<task>-<data>-<scale>; the data with their number of training images where the scale has another.
+
+    A grid is named before the scale.
+    """
     name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
     task = document("task", request.task["name"])
     own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
     asked, used = request.task["parameters"]["n_train"], data.n_train
     all_of_less = used < asked and used <= own  # a stand-in, of which the scale takes all, too
     number = "" if asked == own or all_of_less else f"-n{used}"
-    return f"{request.task['name']}-{name}{number}-{request.scale}"
+    grid = "" if design == "sobol" else f"-{design}"
+    return f"{request.task['name']}-{name}{number}{grid}-{request.scale}"
 
 
 def _budgets(light: int, heavy: int) -> tuple[int, ...]:

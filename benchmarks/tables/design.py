@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
-from btao import Space
+from benchmarks.objectives.protocol import configuration_seed
+from btao import Categorical, Space
 from btao.checks import check_integer
+
+Grid = Mapping[str, Sequence[Any]]  # the values of each parameter of a space
 
 
 def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
@@ -51,6 +56,49 @@ def least(space: Space) -> int:
     return 1 + 2**space.dim
 
 
+def grid_size(grid: Grid) -> int:
+    """The number of configurations of a grid."""
+    return math.prod(map(len, grid.values()))
+
+
+def check_grid(space: Space, grid: Grid) -> None:
+    """Refuse what is no grid of a space.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is missing or unknown, has fewer than two values, one that is not of the space, or numbers
+        that do not ascend.
+    """
+    if set(grid) != set(space.names):
+        raise ValueError(f"grid must give values of {', '.join(space.names)}, got those of {', '.join(grid)}")
+    for name, parameter in space.parameters.items():
+        values = grid[name]
+        if isinstance(values, str | bytes) or not isinstance(values, Sequence) or len(values) < 2:
+            raise ValueError(f"grid.{name} must be a list of at least two values, got {values!r}")
+        for value in values:
+            try:
+                parameter.validate(value)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"grid.{name}: {error}") from None
+        ordered = not isinstance(parameter, Categorical)
+        if ordered and any(low >= high for low, high in itertools.pairwise(values)):
+            raise ValueError(f"grid.{name} must ascend, got {list(values)}")
+        if not ordered and len({json.dumps(value) for value in values}) < len(values):
+            raise ValueError(f"grid.{name}: values must differ, got {list(values)}")
+
+
+def of_grid(space: Space, grid: Grid) -> list[dict[str, Any]]:
+    """All configurations of a grid, in an order that is as good as random, and the same everywhere.
+
+    So the first n are a sample of the whole. Errors as in `check_grid`.
+    """
+    check_grid(space, grid)
+    every = itertools.product(*(grid[name] for name in space.names))
+    configs = [space.validate(dict(zip(space.names, values, strict=True))) for values in every]
+    return sorted(configs, key=lambda config: configuration_seed(0, config))
+
+
 def _sobol(dim: int, n: int, seed: int) -> Iterator[np.ndarray]:
     from scipy.stats import qmc
 
@@ -68,11 +116,13 @@ class DesignSearch:
     ----------
     problem : Problem
     seed : int
-        Of the design.
+        Of the design, if it is no grid.
     start, stop : int
         Which configurations: start, start + 1, ..., stop - 1.
     budgets : sequence of int
         Iterations, in ascending order, the heavy level's last.
+    grid : mapping of str to sequence, optional
+        The values of each parameter, if the design is their grid.
 
     Raises
     ------
@@ -82,12 +132,15 @@ class DesignSearch:
 
     capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=False)
 
-    def __init__(self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int]) -> None:
+    def __init__(
+        self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int], grid: Grid | None = None
+    ) -> None:
         check_integer("start", start, least=0)
         check_integer("stop", stop, least=start + 1)
         if not budgets or budgets[-1] != problem.heavy_iterations or list(budgets) != sorted(set(budgets)):
             raise ValueError(f"budgets must ascend to {problem.heavy_iterations}, got {list(budgets)}")
-        design = configurations(problem.space, stop, seed)[start:]
+        whole = configurations(problem.space, stop, seed) if grid is None else of_grid(problem.space, grid)
+        design = whole[start:stop]
         self._trials = iter(
             Trial(number, config, budget == problem.heavy_iterations, budget)
             for number, (config, budget) in enumerate(itertools.product(design, budgets))

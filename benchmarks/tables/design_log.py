@@ -108,6 +108,7 @@ def _every_iteration(row: Row) -> dict[str, Any]:
         "consumed": range(1, n + 1),
         "validation_error": curve.validation_errors,
         "training_error": curve.training_errors,
+        "test_error": curve.test_errors,
         "seconds": pandas.Series(curve.seconds).cumsum(),
         "processor_seconds": pandas.Series(curve.processor_seconds).cumsum(),
     }
@@ -127,6 +128,7 @@ def _at_budgets(rows: Sequence[Row], afresh: Sequence[bool], budgets: Sequence[i
         "consumed": [row.iterations for row in rows],
         "validation_error": [row.value for row in rows],
         "training_error": float("nan"),
+        "test_error": [float("nan") if row.test_error is None else row.test_error for row in rows],
         "seconds": clock("train_seconds"),
         "processor_seconds": clock("processor_seconds"),
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.records.command import Command
 from benchmarks.records.grid import Grid
+from benchmarks.tables.design import grid_size
 from benchmarks.tables.design_log import DEFAULT_N, PART, logged
 
 METHOD = "design"  # by which the parts of a recording are logged
@@ -52,7 +53,8 @@ def finishing(grid: Grid) -> list[Command]:
     there = counts(grid)
     if there.recorded >= there.wanted:
         return []
-    longest = [command.at(grid.root) for command in grid.commands if _wanted(command) == there.wanted]
+    size = _size(grid)
+    longest = [command.at(grid.root) for command in grid.commands if _wanted(command, size) == there.wanted]
     return sorted(dict.fromkeys(longest), key=str)
 
 
@@ -68,15 +70,23 @@ def counts(grid: Grid) -> Counts:
     for run, folder in grid.runs.values():
         start = run.parameters.get("start", 0)
         logs.update(range(start, start + logged(folder, run.parameters.get("budgets", ()))))
-    most = max(map(_wanted, grid.commands))
+    size = _size(grid)
+    most = max(_wanted(command, size) for command in grid.commands)
     return Counts(len(there.intersection(range(most))), len(logs - there), most)
 
 
-def _wanted(command: Command) -> int:
-    """How many configurations a command asks for."""
+def _size(grid: Grid) -> int | None:
+    """How many configurations a recording has at most, if its design is a grid of parameters."""
+    designs = [run.parameters.get("grid") for run, _ in grid.runs.values()]
+    return max((grid_size(design) for design in designs if design), default=None)
+
+
+def _wanted(command: Command, size: int | None) -> int:
+    """How many configurations a command asks for, of a design that has `size` of them, or any number."""
     n = command.value("n")
-    asked = int(n) if n and n.isdecimal() else DEFAULT_N
-    return -(-asked // PART) * PART
+    asked = int(n) if n and n.isdecimal() else size or DEFAULT_N
+    rounded = -(-asked // PART) * PART
+    return rounded if size is None else min(rounded, size)
 
 
 def _in_table(path: Path) -> set[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ COLUMNS = {
     "consumed": "int32",
     "validation_error": "float64",
     "training_error": "float64",
+    "test_error": "float64",
     "seconds": "float64",
     "processor_seconds": "float64",
 }
@@ -70,6 +71,9 @@ class Head:
     timed_by : tuple of dict
         The same of the recording that the seconds are from, see `benchmarks.tables.timing`; empty: they are of this
         one.
+    grid : mapping of str to sequence, optional
+        The values of each parameter, if the design is their grid; else it is the center, the corners and a
+        scrambled Sobol sequence.
     """
 
     task: str
@@ -82,6 +86,12 @@ class Head:
     every_iteration: bool
     made_by: tuple[dict[str, Any], ...]
     timed_by: tuple[dict[str, Any], ...] = ()
+    grid: Mapping[str, Sequence[Any]] | None = None
+
+    @property
+    def design(self) -> str:
+        """The kind of the design: grid or sobol."""
+        return "sobol" if self.grid is None else "grid"
 
     @property
     def machines(self) -> list[dict[str, Any]]:
@@ -128,6 +138,9 @@ class Head:
         """What a replay depends on; of version 1 as the first tables said it, so that their runs are still known."""
         head = dataclasses.asdict(self)
         del head["made_by"], head["timed_by"]
+        if self.grid is not None:
+            return head
+        del head["grid"]
         former = FORMER_TARGETS["task"].get(self.task)
         if self.version == FIRST_VERSION and former is not None:
             del head["version"]
@@ -151,8 +164,8 @@ class Table:
         config.<name> : its parameters
         iteration : from 1
         consumed : iterations really trained; fewer where a solver had converged
-        validation_error, training_error : shares of wrong answers, the second nan where it is not known;
-            a last validation error of nan says that training diverged
+        validation_error, training_error, test_error : shares of wrong answers, the last two nan where they are
+            not known; a last validation error of nan says that training diverged
         seconds, processor_seconds : from the start of training; the second are summed over threads
     """
 
@@ -172,6 +185,8 @@ class Table:
         digest = hashlib.sha256()
         digest.update(json.dumps(self.head.digested(), sort_keys=True).encode())
         for column, values in self.rows.items():
+            if column == "test_error" and values.isna().all():
+                continue  # tables of before there was one have the digest that they had
             digest.update(f"{column}\n".encode())
             is_number = values.dtype.kind in "iuf"
             digest.update(np.ascontiguousarray(values).data if is_number else "\n".join(map(str, values)).encode())
@@ -265,12 +280,15 @@ class Table:
     def _curve_faults(self, curve: pandas.DataFrame, recorded: list[int], heavy_iterations: int) -> Iterator[str]:
         """What is wrong with the curve of one configuration, where these numbers of iterations are recorded of some."""
         every, timed = self.head.every_iteration, self.head.clock == "processor_seconds"  # else they are not charged
-        iterations, consumed, errors, training, wall, processor = (curve[name].to_numpy() for name in list(COLUMNS)[1:])
+        iterations, consumed, errors, training, test, wall, processor = (
+            curve[name].to_numpy() for name in list(COLUMNS)[1:]
+        )
         wanted = np.arange(1, len(curve) + 1) if every else recorded
         at_end = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
         faults = {
             "a validation error is not in [0, 1]": np.isnan(errors[:-1]).any() or _outside(errors, 0, 1),
             "a training error is not in [0, 1]": _outside(training, 0, 1),
+            "a test error is not in [0, 1]": _outside(test, 0, 1),
             "a training error before the last is missing": every and np.isnan(training[:-1]).any(),  # it may diverge
             "its seconds do not grow from one iteration to the next": _falls(wall),
             "its processor_seconds do not grow from one iteration to the next": _falls(processor),
@@ -315,7 +333,10 @@ def load(path: str | Path) -> Table:
         head = Head(**head | {"data": DataSource(**head["data"])} | by)
     except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
         raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
-    return Table(path.stem, head, table.to_pandas())
+    rows = table.to_pandas()
+    if "test_error" not in rows and "training_error" in rows:
+        rows.insert(rows.columns.get_loc("training_error") + 1, "test_error", np.nan)
+    return Table(path.stem, head, rows)
 
 
 def _outside(values: np.ndarray, low: float, high: float | np.ndarray) -> bool:
