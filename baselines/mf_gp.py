@@ -16,9 +16,9 @@ from baselines.initial_design import check_start
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
-from btao import Categorical, Integer, Space
+from btao import Categorical, Real, Space
 from btao.checks import check_integer
-from btao.space import ONE_HOT_HEIGHT
+from btao.parameters import ONE_HOT_HEIGHT
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Config = dict[str, Any]
 
 N_CANDIDATES = 1000  # points on which the best value is sampled, as in BoTorch's tutorial
-MAX_LISTED = 20  # values of an integer that BoTorch searches one by one; beyond, it relaxes and rounds
+MAX_LISTED = 20  # values of an integer or an ordinal that BoTorch searches one by one; beyond, it relaxes and rounds
 
 
 class MultiFidelityGP:
@@ -197,7 +197,7 @@ class MultiFidelityGP:
         listed: dict[bool, dict[int, list[float]]] = {True: {}, False: {}}  # by whether categorical
         bounds = np.tile([[0.0], [1.0]], space.dim + 1)
         for j, kind in enumerate(space.parameters.values()):
-            if isinstance(kind, Categorical) or (isinstance(kind, Integer) and kind.size <= MAX_LISTED):
+            if isinstance(kind, Categorical) or (not isinstance(kind, Real) and kind.size <= MAX_LISTED):
                 centers = kind.centers().tolist()
                 listed[isinstance(kind, Categorical)][j] = centers
                 bounds[:, j] = centers[0], centers[-1]

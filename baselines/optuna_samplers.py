@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from baselines.libraries.encoding import encode_categories
+from baselines.libraries.encoding import encode
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from btao import Categorical, Real, Space
+from btao import Categorical, Ordinal, Real, Space
 from btao.checks import check_integer
+from btao.parameters import Parameter
 
 
 class _OptunaMethod(ABC):
@@ -35,7 +36,7 @@ class _OptunaMethod(ABC):
             sampler = self._sampler(self._isolated.short_seed, **options)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
             for config in problem.initial.heavy if problem.initial else ():
-                self._study.enqueue_trial(encode_categories(problem.space, config))
+                self._study.enqueue_trial(encode(problem.space, config))
 
     @abstractmethod
     def _sampler(self, seed: int, **options: Any) -> Any:
@@ -51,10 +52,7 @@ class _OptunaMethod(ABC):
         """
         with self._isolated:
             asked = self._study.ask(fixed_distributions=self._distributions)
-        config = {
-            name: kind.choices[asked.params[name]] if isinstance(kind, Categorical) else asked.params[name]
-            for name, kind in self._problem.space.parameters.items()
-        }
+        config = {name: _value(kind, asked.params[name]) for name, kind in self._problem.space.parameters.items()}
         return self._pending.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
@@ -145,12 +143,23 @@ class OptunaGP(_OptunaMethod):
 
 
 def distributions(space: Space) -> dict[str, Any]:
-    """A space in Optuna's terms; categories by number, as Optuna takes True, 1 and 1.0 for one choice."""
+    """A space in Optuna's terms; ordinals and categories by number, as Optuna takes True, 1 and 1.0 for one choice."""
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    return {
-        name: CategoricalDistribution(range(kind.size))
-        if isinstance(kind, Categorical)
-        else (FloatDistribution if isinstance(kind, Real) else IntDistribution)(kind.low, kind.high, log=kind.log)
-        for name, kind in space.parameters.items()
-    }
+    found: dict[str, Any] = {}
+    for name, kind in space.parameters.items():
+        if isinstance(kind, Categorical):
+            found[name] = CategoricalDistribution(range(kind.size))
+        elif isinstance(kind, Ordinal):
+            found[name] = IntDistribution(0, kind.size - 1)
+        else:
+            distribution = FloatDistribution if isinstance(kind, Real) else IntDistribution
+            found[name] = distribution(kind.low, kind.high, log=kind.log)
+    return found
+
+
+def _value(kind: Parameter, told: Any) -> Any:
+    """What a number of Optuna's stands for."""
+    if isinstance(kind, Categorical):
+        return kind.choices[told]
+    return kind.values[told] if isinstance(kind, Ordinal) else told

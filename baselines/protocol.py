@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from baselines.libraries.interpreter import run_module
-from btao import Categorical, Integer, Real, Space
-
-PARAMETER_TYPES = {Real: "real", Integer: "integer", Categorical: "categorical"}
+from btao import Space
+from btao.parameters import KINDS, PARAMETER_CLASSES
 
 
 class IncompatibleMethod(ValueError):
@@ -117,7 +116,7 @@ class Capabilities:
     """
 
     levels: str = "heavy"
-    types: frozenset[str] = field(default_factory=lambda: frozenset({"real", "integer", "categorical"}))
+    types: frozenset[str] = field(default_factory=lambda: frozenset(PARAMETER_CLASSES))
     requires: tuple[str, ...] = ()
     extra: str = ""
     without_dependencies: tuple[str, ...] = ()
@@ -166,7 +165,7 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
             install += " && " + run_module("pip", "install", "--no-deps", *capabilities.without_dependencies)
         raise MissingLibrary(f"method {name!r} needs {' and '.join(missing)}, which is not installed: {install}")
     for parameter_name, parameter in problem.space.parameters.items():
-        kind = PARAMETER_TYPES[type(parameter)]
+        kind = KINDS[type(parameter)]
         if kind not in capabilities.types:
             raise IncompatibleMethod(
                 f"method {name!r} searches {', '.join(sorted(capabilities.types))} parameters only, "

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.libraries.encoding import encode_categories
+from baselines.libraries.encoding import encode
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Ordinal, Real, Space
 from btao.checks import check_integer, is_number
+from btao.parameters import Parameter
 
 
 class TPE:
@@ -68,9 +69,7 @@ class TPE:
 
             self._expression = expression(problem.space)
             self._domain = hyperopt.Domain(None, self._expression)
-            self._trials = generate_trials_to_calculate(
-                [encode_categories(problem.space, config) for config in initial]
-            )
+            self._trials = generate_trials_to_calculate([encode(problem.space, config) for config in initial])
             self._trials.refresh()
 
     def ask(self) -> Trial:
@@ -127,7 +126,7 @@ class TPE:
 
 
 def expression(space: Space) -> dict[str, Any]:
-    """A space in hyperopt's terms, with the same distribution of every parameter.
+    """A space in hyperopt's terms, with the same distribution of every parameter; an ordinal by its index.
 
     hyperopt rounds q-types to the nearest multiple of q: an integer's range has to reach half a step
     beyond its ends for them to be as likely as the others.
@@ -136,7 +135,9 @@ def expression(space: Space) -> dict[str, Any]:
 
     nodes: dict[str, Any] = {}
     for name, kind in space.parameters.items():
-        if isinstance(kind, Categorical):
+        if isinstance(kind, Ordinal):
+            nodes[name] = hp.uniformint(name, -0.5, kind.size - 0.5)
+        elif isinstance(kind, Categorical):
             nodes[name] = hp.choice(name, list(kind.choices))
         elif isinstance(kind, Real):
             nodes[name] = (
@@ -152,9 +153,11 @@ def expression(space: Space) -> dict[str, Any]:
     return nodes
 
 
-def _within(kind: Real | Integer | Categorical, value: Any) -> Any:
+def _within(kind: Parameter, value: Any) -> Any:
     """A value as the parameter's own type; the last digit of exp(log(high)), or a tie, may lie out of bounds."""
     if isinstance(kind, Categorical):
         return value
+    if isinstance(kind, Ordinal):
+        return kind.values[min(max(round(value), 0), kind.size - 1)]
     plain = float(value) if isinstance(kind, Real) else round(value)
     return min(max(plain, kind.low), kind.high)

@@ -2,7 +2,8 @@
 
 from btao.minimization import OptimizationResult, minimize
 from btao.optimizer import BTAO, SpaceExhausted
-from btao.space import Categorical, Integer, Real, Space
+from btao.parameters import Categorical, Integer, Ordinal, Real
+from btao.space import Space
 from btao.tam import TruncationWarning
 from btao.trial import Trial
 
@@ -11,6 +12,7 @@ __all__ = [
     "Categorical",
     "Integer",
     "OptimizationResult",
+    "Ordinal",
     "Real",
     "Space",
     "SpaceExhausted",

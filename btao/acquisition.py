@@ -11,7 +11,8 @@ from scipy.stats.qmc import Sobol
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.space import Categorical, Integer, Real, Space
+from btao.parameters import Categorical, Integer, Ordinal, Real
+from btao.space import Space
 
 # An acquisition: values (n,) at points (n, dim) of the cube, larger is better.
 Acquisition = Callable[[FloatArray], FloatArray]
@@ -188,13 +189,13 @@ def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatA
         values = np.where(improved, reached[chosen, every], values)
 
 
-def _moves(space: Space) -> list[tuple[int, Integer | Categorical, int]]:
-    """Moves of one coordinate, by a number of bins: each other category; powers of four for an integer."""
-    moves: list[tuple[int, Integer | Categorical, int]] = []
+def _moves(space: Space) -> list[tuple[int, Integer | Ordinal | Categorical, int]]:
+    """Moves of one coordinate, by a number of bins: each other category; powers of four where there is an order."""
+    moves: list[tuple[int, Integer | Ordinal | Categorical, int]] = []
     for index, parameter in enumerate(space.parameters.values()):
         if isinstance(parameter, Categorical):
             moves += [(index, parameter, steps) for steps in range(1, parameter.size)]
-        elif isinstance(parameter, Integer):
+        elif not isinstance(parameter, Real):
             sizes = [4**k for k in range(int(math.log(parameter.size, 4)) + 1)]
             moves += [(index, parameter, sign * size) for size in sizes for sign in (1, -1)]
     return moves

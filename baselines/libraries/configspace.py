@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.libraries.encoding import encode_categories
-from btao import Integer, Real, Space
+from baselines.libraries.encoding import encode
+from btao import Integer, Ordinal, Real, Space
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -20,8 +20,9 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
     A library models and samples the coordinate of a ConfigSpace parameter in [0, 1], linear in the
     value or in its logarithm. A real parameter is that coordinate itself: ConfigSpace rounds real
     values and bounds to 13 decimals, which would turn a bound of 1e-15 into 0. An integer is
-    ConfigSpace's own uniform integer, on its own log scale where the parameter has one. A category
-    is the number of the choice, for ConfigSpace takes True, 1 and 1.0 for one value.
+    ConfigSpace's own uniform integer, on its own log scale where the parameter has one. An ordinal is the
+    uniform integer of its index: ConfigSpace's ordinals have no place in the models of SMAC and BOHB but as
+    that index. A category is the number of the choice, for ConfigSpace takes True, 1 and 1.0 for one value.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
             configspace.add(UniformFloatHyperparameter(name, 0.0, 1.0))
         elif isinstance(parameter, Integer):
             configspace.add(UniformIntegerHyperparameter(name, parameter.low, parameter.high, log=parameter.log))
+        elif isinstance(parameter, Ordinal):
+            configspace.add(UniformIntegerHyperparameter(name, 0, parameter.size - 1))
         else:
             configspace.add(CategoricalHyperparameter(name, range(parameter.size)))
     return configspace
@@ -72,6 +75,8 @@ def from_configuration(space: Space, configuration: Mapping[str, Any]) -> dict[s
             config[name] = parameter.from_unit(float(configuration[name]))
         elif isinstance(parameter, Integer):
             config[name] = int(configuration[name])
+        elif isinstance(parameter, Ordinal):
+            config[name] = parameter.values[int(configuration[name])]
         else:
             config[name] = parameter.choices[int(configuration[name])]
     return config
@@ -91,12 +96,12 @@ def to_configuration(space: Space, config: Mapping[str, Any], configspace: Confi
     Returns
     -------
     Configuration
-        `from_configuration` takes it back: exactly for integers and categories, to the 13 decimals
+        `from_configuration` takes it back: exactly for integers, ordinals and categories, to the 13 decimals
         of the coordinate in [0, 1] for real parameters.
     """
     from ConfigSpace import Configuration
 
-    values = encode_categories(space, config)
+    values = encode(space, config)
     for name, parameter in space.parameters.items():
         if isinstance(parameter, Real):
             values[name] = parameter.to_unit(config[name])

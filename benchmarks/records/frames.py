@@ -90,7 +90,8 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
 
     A configuration that was trained in several trials of a run has one curve, in the order of its
     iterations: with `Level.stop` and `Level.measure` any other stopping rule can be studied on it.
-    Where `resume_training=False`, every trial has a curve of its own, from iteration 1: group by trial.
+    Where `resume_training=False`, every trial has a curve of its own, from iteration 1, and so has a trial that
+    repeats an earlier one: group by trial.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Training that goes on: what a run has trained of each configuration, and the states to continue from.
 
-What was trained is read from the recorded rows, and decides what a trial is charged. States are files
-that save time: one that is lost or damaged is trained again, to the same bits. No iterations are
+What was trained is read from the recorded rows, and decides what a trial is charged: one that grants more than its
+configuration was granted before continues it, and pays for the rest; any other is trained again, and pays in full.
+States are files that save time: one that is lost or damaged is trained again, to the same bits. No iterations are
 charged for that; the seconds it takes are real ones, and count as such.
 """
 
@@ -54,11 +55,11 @@ class Continuation:
         self._seed = seed
         resumes = isinstance(objective, CurveTask) and objective.resume_training
         self._states = StateFolder(folder / FOLDER) if resumes else None
-        self._curves: dict[str, Curve] = {}
+        self._trained: dict[str, tuple[int, Curve]] = {}  # by configuration, the most that was granted, and its curve
 
     def cost(self, trial: Trial) -> int:
         """The most iterations that a trial can consume."""
-        return max(trial.budget - self.done(trial.config), 0)
+        return trial.budget - self.done(trial)
 
     def evaluate(
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
@@ -66,23 +67,31 @@ class Continuation:
         """Train a trial's configuration as `level` says, on from what was trained before."""
         if not isinstance(self._objective, CurveTask):
             return self._objective.evaluate(dict(trial.config), level, self._seed)
-        past = Past(self._curves.get(_key(trial.config), Curve()), self._states)
+        past = Past(self._past(trial.config, trial.budget), self._states)
         return self._objective.evaluate(dict(trial.config), level, self._seed, past, on_iteration)
 
-    def done(self, config: dict[str, Any]) -> int:
-        """The iterations of a configuration that were trained before, and need not be again."""
-        return len(self._curves.get(_key(config), Curve()).validation_errors)
+    def done(self, trial: Trial) -> int:
+        """The iterations of a trial's configuration that were trained before, and need not be again."""
+        return len(self._past(trial.config, trial.budget).validation_errors)
 
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
         if self._states is not None and row.curve is not None:
             key = _key(row.config)
-            self._curves[key] = self._curves.get(key, Curve()) + curve_of(row)
+            granted, curve = self._trained.get(key, (0, Curve()))
+            if row.budget > granted:
+                self._trained[key] = row.budget, curve + curve_of(row)
+
+    def _past(self, config: dict[str, Any], budget: int) -> Curve:
+        """The curve that a trial of so many iterations continues."""
+        granted, curve = self._trained.get(_key(config), (0, Curve()))
+        return curve if budget > granted else Curve()
 
     def settle(self, row: Row) -> None:
         """Remove the states that nothing needs any more, now that a trial, the last one so far, is on record."""
         if self._states is not None and row.curve is not None:
-            self._states.settle(row.config, None if row.heavy else self.done(row.config))
+            _, curve = self._trained[_key(row.config)]
+            self._states.settle(row.config, None if row.heavy else len(curve.validation_errors))
 
     def close(self) -> None:
         """Remove the states: the run is over."""

@@ -314,7 +314,7 @@ class _Trials:
         """Train as a trial says. The row lacks the method's seconds and the time."""
         level = _level(self.objective, trial)
         report = None if self.on_iteration is None else functools.partial(self.on_iteration, trial)
-        start = self.training.done(trial.config)
+        start = self.training.done(trial)
         # The processor's clock is slow to read: not where a formula or a table answers.
         trains = self.training.trains
         started, processor = time.perf_counter(), time.process_time() if trains else None

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 from benchmarks.config.spec import Spec
 from benchmarks.objectives.protocol import Objective
 from benchmarks.running.continuation import Continuation
-from benchmarks.tables.replay import Replay, ReplayedTraining
+from benchmarks.tables.answers import ExactAnswers, NearestAnswers
+from benchmarks.tables.replay import Replay
 
-Training = Continuation | ReplayedTraining  # what measures the trials of one run
+Training = Continuation | ExactAnswers | NearestAnswers  # what measures the trials of one run
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Recorded:
         return replay
 
     def training(self, objective: Objective, seed: int, folder: Path) -> Training:
-        return ReplayedTraining(_replay(objective))
+        replay = _replay(objective)
+        return ExactAnswers(replay) if replay.is_grid else NearestAnswers(replay)
 
     def cautions(self, objective: Objective) -> Sequence[str]:
         return _replay(objective).cautions

@@ -14,7 +14,7 @@ import numpy as np
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from benchmarks.objectives.protocol import configuration_seed
-from btao import Categorical, Space
+from btao import Categorical, Ordinal, Space
 from btao.checks import check_integer
 
 Grid = Mapping[str, Sequence[Any]]  # the values of each parameter of a space
@@ -86,6 +86,16 @@ def check_grid(space: Space, grid: Grid) -> None:
             raise ValueError(f"grid.{name} must ascend, got {list(values)}")
         if not ordered and len({json.dumps(value) for value in values}) < len(values):
             raise ValueError(f"grid.{name}: values must differ, got {list(values)}")
+
+
+def grid_space(space: Space, grid: Grid) -> Space:
+    """The space of which a grid of `space` holds every configuration: categories stay such, all else is ordinal."""
+    return Space(
+        {
+            name: Categorical(grid[name]) if isinstance(parameter, Categorical) else Ordinal(grid[name])
+            for name, parameter in space.parameters.items()
+        }
+    )
 
 
 def of_grid(space: Space, grid: Grid) -> list[dict[str, Any]]:

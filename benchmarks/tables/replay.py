@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from baselines.protocol import SearchExhausted, Trial
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation
-from benchmarks.records.trials import Row
 from benchmarks.tables import table as tables
+from benchmarks.tables.design import grid_space
 from btao.training import Level
 
 # The parameters of a task that may differ from those it was recorded with: they decide how a curve is read.
@@ -39,6 +37,8 @@ class Replay:
     ----------
     task : str
         The name of the recorded task.
+    is_grid : bool
+        Whether the table holds a grid; `space` then consists of its values, and every configuration has its own answer.
     optimum : float
         The best heavy measurement in the table.
     cautions : list of str
@@ -51,7 +51,8 @@ class Replay:
     CorruptTable
         If it is no table, cannot have been recorded, or has no heavy result.
     ValueError
-        If the table was recorded with another value of a parameter, or ends before the heavy level does.
+        If the table was recorded with another value of a parameter, ends before the heavy level does, or lacks
+        configurations of its grid.
     """
 
     def __init__(self, table: str | Path, parameters: Mapping[str, Any] | None = None) -> None:
@@ -80,7 +81,8 @@ class Replay:
                 f"ends, got {task.heavy.iterations}"
             )
         self.task, self.cautions = head.task, recording.cautions
-        self.space, self.levels = task.space, task.levels
+        self.is_grid = head.grid is not None
+        self.space, self.levels = recording.space, task.levels
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
         self.resume_training = getattr(task, "resume_training", False)
@@ -101,8 +103,13 @@ class Replay:
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """What the nearest recorded configuration did, from the start; `seed` changes nothing."""
-        point = self.space.to_unit(self.space.validate(config))
-        return self.read(int(np.argmin(((self.points - point) ** 2).sum(1))), level, 0)
+        return self.read(self.place(self.space.validate(config)), level, 0)
+
+    def place(self, config: Mapping[str, Any]) -> int:
+        """The place in `points` of the recorded configuration nearest to a valid one; of a grid, the very same."""
+        if self.is_grid:
+            return self._recording.places[tuple(config.values())]
+        return int(np.argmin(((self.points - self.space.to_unit(config)) ** 2).sum(1)))
 
     def truth(self, config: dict[str, Any]) -> None:
         """Not known."""
@@ -149,18 +156,28 @@ class _Recording:
         self.name, self.head, self.sha256 = table.name, table.head, table.sha256
         self.cautions = table.cautions
         self.task = table.checked()
+        self.space = self.task.space
+        configurations = table.configurations
+        if table.head.grid is not None:
+            self.space = grid_space(self.space, table.head.grid)
+            if (missing := self.space.size - len(configurations)) > 0:
+                raise ValueError(
+                    f"table {table.name} lacks {missing} of the {self.space.size} configurations of its grid: "
+                    "finish its recording, or choose another table"
+                )
         self.curves = [
             _Curve(
                 curve["iteration"].tolist(),
                 curve["consumed"].tolist(),
                 curve["validation_error"].tolist(),
+                curve["test_error"].tolist(),
                 [0.0, *curve[self.head.clock]],
             )
             for _, curve in table.rows.groupby("configuration", sort=False)
         ]
-        configurations = table.configurations
         self.numbers = list(configurations)
-        self.points = np.array([self.task.space.to_unit(config) for config in configurations.values()])
+        self.points = np.array([self.space.to_unit(config) for config in configurations.values()])
+        self.places = {tuple(config.values()): place for place, config in enumerate(configurations.values())}
         self._best: dict[Level, float] = {}
 
     def read(self, index: int, level: Level, done: int, known: int) -> Evaluation:
@@ -179,8 +196,16 @@ class _Recording:
 class _Curve:
     """A recorded curve; `seconds` begins with a zero."""
 
-    def __init__(self, iterations: list[int], consumed: list[int], errors: list[float], seconds: list[float]) -> None:
-        self.iterations, self.consumed, self.errors, self.seconds = iterations, consumed, errors, seconds
+    def __init__(
+        self,
+        iterations: list[int],
+        consumed: list[int],
+        errors: list[float],
+        test_errors: list[float],
+        seconds: list[float],
+    ) -> None:
+        self.iterations, self.consumed, self.seconds = iterations, consumed, seconds
+        self.errors, self.test_errors = errors, test_errors
 
     def followed(self, level: Level, done: int) -> Evaluation:
         """As `CurveTask.evaluate` trains it, on from `done` iterations."""
@@ -190,11 +215,20 @@ class _Curve:
             trained = max(stop - done, 0)
             before = "" if trained else " before,"
             return self._answer(math.nan, trained, done, f"training diverged{before} in iteration {stop}")
-        return self._answer(level.measure(seen), max(stop - done, 0), done)
+        best = level.best(seen)
+        assert best is not None, "a curve whose end is a number has a best one"
+        return self._answer(seen[best - 1], max(stop - done, 0), done, test_error=self._tested(best))
 
-    def _answer(self, value: float, trained: int, done: int, error: str | None = None) -> Evaluation:
+    def _answer(
+        self, value: float, trained: int, done: int, error: str | None = None, test_error: float | None = None
+    ) -> Evaluation:
         seconds = self.seconds[done + trained] - self.seconds[done] if trained else 0.0
-        return Evaluation(value, trained, error, seconds=seconds)
+        return Evaluation(value, trained, error, seconds=seconds, test_error=test_error)
+
+    def _tested(self, place: int) -> float | None:
+        """The test error at a place from 1, None where it is not known."""
+        error = self.test_errors[place - 1]
+        return None if math.isnan(error) else error
 
     def looked_up(self, granted: int, known: int) -> Evaluation:
         """As `SVM.evaluate` trains it, with the machine of `known` iterations, if any, remembered."""
@@ -203,87 +237,8 @@ class _Curve:
             raise ValueError(f"the table knows nothing of fewer than {self.iterations[0]} iterations, got {granted}")
         paid = self.seconds[int(np.searchsorted(self.iterations, known, side="right"))]
         return Evaluation(
-            self.errors[place - 1], self.consumed[place - 1], seconds=max(self.seconds[place] - paid, 0.0)
+            self.errors[place - 1],
+            self.consumed[place - 1],
+            seconds=max(self.seconds[place] - paid, 0.0),
+            test_error=self._tested(place),
         )
-
-
-class ReplayedTraining:
-    """Answers the trials of one run, each by the nearest recorded configuration that the run has not yet seen.
-
-    A configuration that was answered before, at another budget, is answered by the same one again, so
-    that a heavy run continues its own light run and pays for the rest only. One that is new gets an answer
-    that was not seen at any budget, so that it takes nothing that another will continue; when all were
-    seen, the nearest that was not at its budget. Then what another configuration has paid for is paid again, as a
-    live run would have to train it. Of equally near ones the first is taken. The counterpart of
-    `benchmarks.running.continuation.Continuation`.
-    """
-
-    trains = False
-
-    def __init__(self, replay: Replay) -> None:
-        self._replay = replay
-        self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
-        # By the values of the configuration asked for, iterations by answer.
-        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}
-        self._found: tuple[Trial, int, float] | None = None
-
-    def _nearest(self, trial: Trial) -> tuple[int, float]:
-        """The place of the answer, and its distance in the unit cube."""
-        if self._found is None or self._found[0] is not trial:
-            replay = self._replay
-            squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
-            unseen = squares + self._seen.get(trial.budget, 0.0)
-            own = self._trained.get(tuple(trial.config.values()), ())
-            index = next((answer for answer in own if unseen[answer] < math.inf), None)
-            if index is None:
-                free = squares + sum(self._seen.values())
-                index = int((unseen if math.isinf(free.min()) else free).argmin())
-            if math.isinf(unseen[index]):
-                raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
-            self._found = trial, index, math.sqrt(squares[index])
-        return self._found[1:]
-
-    def cost(self, trial: Trial) -> int:
-        """The most iterations that a trial can consume.
-
-        Raises
-        ------
-        SearchExhausted
-            If every recorded configuration was seen at its budget.
-        """
-        index, _ = self._nearest(trial)
-        return max(trial.budget - self._done(trial.config, index), 0)
-
-    def evaluate(
-        self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
-    ) -> Evaluation:
-        """What the table says; there is no progress to report."""
-        index, distance = self._nearest(trial)
-        known = index in self._trained.get(tuple(trial.config.values()), {})
-        evaluation = self._replay.read(index, level, self._done(trial.config, index), light_known=known)
-        answer = {"configuration": self._replay.numbers[index], "distance": distance}
-        return dataclasses.replace(evaluation, answer=answer)
-
-    def done(self, config: dict[str, Any]) -> int:
-        """Nothing is trained, and no curve recorded."""
-        return 0
-
-    def remember(self, row: Row) -> None:
-        """Take account of a trial that is on record."""
-        if row.answer is None:
-            return  # the table had none
-        index = self._replay.numbers.index(row.answer["configuration"])
-        seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
-        seen[index] = math.inf
-        asked = tuple(row.config.values())
-        self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
-
-    def settle(self, row: Row) -> None:
-        """There are no states."""
-
-    def close(self) -> None:
-        """There are no states."""
-
-    def _done(self, config: Mapping[str, Any], index: int) -> int:
-        """Iterations that this configuration has paid for on this answer and can continue."""
-        return self._trained.get(tuple(config.values()), {}).get(index, 0) if self._replay.resume_training else 0

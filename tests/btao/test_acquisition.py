@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
+from btao import Space
 from btao.acquisition import ENUMERABLE, beta, maximize, upper_confidence_bound
 from btao.gp import Kernel
-from btao.space import Categorical, Integer, Real, Space
+from btao.parameters import Categorical, Integer, Real
 
 NONE_KNOWN = {dim: np.empty((0, dim)) for dim in range(1, 9)}
 

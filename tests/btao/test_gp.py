@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
+from btao import Space
 from btao.gp import (
     JITTER,
     LOG_PHI_BOUNDS,
@@ -20,7 +21,7 @@ from btao.gp import (
     merge_duplicates,
     profile_log_likelihood,
 )
-from btao.space import Categorical, Integer, Real, Space
+from btao.parameters import Categorical, Integer, Real
 
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 5), "kind": Categorical(["a", "b", "c"])})
 

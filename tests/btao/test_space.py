@@ -11,7 +11,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from btao.space import MAX_INTEGER_RANGE, Categorical, Integer, Real, Space
+from btao import Space
+from btao.parameters import MAX_INTEGER_RANGE, Categorical, Integer, Ordinal, Real
 
 # No deadline: a busy machine is no failure.
 examples = settings(max_examples=60, deadline=None)
@@ -43,7 +44,11 @@ def integers(draw):
 
 
 CATEGORICALS = st.lists(SCALARS, min_size=2, max_size=6, unique_by=lambda c: (type(c), c)).map(Categorical)
-PARAMETERS = st.one_of(reals(), integers(), CATEGORICALS)
+ORDINALS = st.one_of(
+    st.lists(st.integers(-(2**60), 2**60), min_size=2, max_size=6, unique=True),
+    st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=6, unique=True),
+).map(lambda values: Ordinal(sorted(values)))
+PARAMETERS = st.one_of(reals(), integers(), ORDINALS, CATEGORICALS)
 SPACES = st.dictionaries(TEXT, PARAMETERS, min_size=1, max_size=4).map(Space)
 COORDINATES = st.floats(-0.5, 1.5) | st.sampled_from([0.0, 1.0, 0.5])
 

@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal, norm
 
+from btao import Space
 from btao.gp import JITTER, GaussianProcess, Kernel, Pairs
-from btao.space import Categorical, Integer, Real, Space
+from btao.parameters import Categorical, Integer, Real
 from btao.tam import (
     BOX_POINTS,
     HeavyHyperparameters,

@@ -35,7 +35,7 @@ from benchmarks.records.frames import load
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.experiment import Experiment, run_experiment
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 from support import reserve_less_for_trees, search_less
 
 METHODS = {
@@ -48,6 +48,7 @@ MIXED = Space(
         "rate": Real(1e-4, 1.0, log=True),
         "units": Integer(8, 512, log=True),
         "depth": Integer(1, 3),
+        "momentum": Ordinal((0.0, 0.5, 0.9, 0.99)),
         "kind": Categorical(("relu", "tanh", "none")),
     }
 )

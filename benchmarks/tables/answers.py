@@ -1,0 +1,155 @@
+"""How the trials of a run are answered from a recorded table, and what each is charged.
+
+The counterparts of `benchmarks.running.continuation.Continuation`: nothing is trained, and no states are kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from baselines.protocol import SearchExhausted, Trial
+from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records.trials import Row
+from benchmarks.tables.replay import Replay
+from btao.training import Level
+
+
+class ExactAnswers:
+    """Answers the trials of one run by the very configurations that they ask for: for a grid.
+
+    A trial that grants more than its configuration was granted before continues it, and pays for the rest. Any
+    other is trained again, and pays in full: a method that repeats itself learns nothing.
+    """
+
+    trains = False
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._trained: dict[int, tuple[int, int]] = {}  # by answer, the most that was granted, and iterations then
+
+    def cost(self, trial: Trial) -> int:
+        """The most iterations that a trial can consume."""
+        return trial.budget - self._done(self._replay.place(trial.config), trial.budget)
+
+    def evaluate(
+        self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
+    ) -> Evaluation:
+        """What the table says; there is no progress to report."""
+        place = self._replay.place(trial.config)
+        done, known = self._done(place, trial.budget), self._continues(place, trial.budget)
+        evaluation = self._replay.read(place, level, done, light_known=known)
+        return dataclasses.replace(evaluation, answer={"configuration": self._replay.numbers[place], "distance": 0.0})
+
+    def done(self, trial: Trial) -> int:
+        """Nothing is trained, and no curve recorded."""
+        return 0
+
+    def remember(self, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        place = self._replay.place(row.config)
+        granted, _ = self._trained.get(place, (0, 0))
+        if row.budget > granted:
+            self._trained[place] = row.budget, self._done(place, row.budget) + row.iterations
+
+    def settle(self, row: Row) -> None:
+        """There are no states."""
+
+    def close(self) -> None:
+        """There are no states."""
+
+    def _continues(self, place: int, budget: int) -> bool:
+        """Whether a trial that grants so much goes on where an earlier one ended."""
+        return place in self._trained and self._trained[place][0] < budget
+
+    def _done(self, place: int, budget: int) -> int:
+        """Iterations that are paid for and can be continued by a trial that grants so much."""
+        return self._trained[place][1] if self._replay.resume_training and self._continues(place, budget) else 0
+
+
+class NearestAnswers:
+    """Answers the trials of one run, each by the nearest recorded configuration that the run has not yet seen.
+
+    For a table whose design is no grid.
+
+    A configuration that was answered before, at another budget, is answered by the same one again, so
+    that a heavy run continues its own light run and pays for the rest only. One that is new gets an answer
+    that was not seen at any budget, so that it takes nothing that another will continue; when all were
+    seen, the nearest that was not at its budget. Then what another configuration has paid for is paid again, as a
+    live run would have to train it. Of equally near ones the first is taken. The counterpart of
+    `benchmarks.running.continuation.Continuation`.
+    """
+
+    trains = False
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
+        # By the values of the configuration asked for, iterations by answer.
+        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}
+        self._found: tuple[Trial, int, float] | None = None
+
+    def _nearest(self, trial: Trial) -> tuple[int, float]:
+        """The place of the answer, and its distance in the unit cube."""
+        if self._found is None or self._found[0] is not trial:
+            replay = self._replay
+            squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
+            unseen = squares + self._seen.get(trial.budget, 0.0)
+            own = self._trained.get(tuple(trial.config.values()), ())
+            index = next((answer for answer in own if unseen[answer] < math.inf), None)
+            if index is None:
+                free = squares + sum(self._seen.values())
+                index = int((unseen if math.isinf(free.min()) else free).argmin())
+            if math.isinf(unseen[index]):
+                raise SearchExhausted(f"every recorded configuration was seen at {trial.budget} iterations")
+            self._found = trial, index, math.sqrt(squares[index])
+        return self._found[1:]
+
+    def cost(self, trial: Trial) -> int:
+        """The most iterations that a trial can consume.
+
+        Raises
+        ------
+        SearchExhausted
+            If every recorded configuration was seen at its budget.
+        """
+        index, _ = self._nearest(trial)
+        return max(trial.budget - self._done(trial.config, index), 0)
+
+    def evaluate(
+        self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
+    ) -> Evaluation:
+        """What the table says; there is no progress to report."""
+        index, distance = self._nearest(trial)
+        known = index in self._trained.get(tuple(trial.config.values()), {})
+        evaluation = self._replay.read(index, level, self._done(trial.config, index), light_known=known)
+        answer = {"configuration": self._replay.numbers[index], "distance": distance}
+        return dataclasses.replace(evaluation, answer=answer)
+
+    def done(self, trial: Trial) -> int:
+        """Nothing is trained, and no curve recorded."""
+        return 0
+
+    def remember(self, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        if row.answer is None:
+            return  # the table had none
+        index = self._replay.numbers.index(row.answer["configuration"])
+        seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
+        seen[index] = math.inf
+        asked = tuple(row.config.values())
+        self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
+
+    def settle(self, row: Row) -> None:
+        """There are no states."""
+
+    def close(self) -> None:
+        """There are no states."""
+
+    def _done(self, config: Mapping[str, Any], index: int) -> int:
+        """Iterations that this configuration has paid for on this answer and can continue."""
+        return self._trained.get(tuple(config.values()), {}).get(index, 0) if self._replay.resume_training else 0

@@ -1,0 +1,408 @@
+"""The kinds of parameters of a search space, and their coordinates in [0, 1] (METHOD item 15).
+
+A real parameter is scaled linearly, or in its logarithm. An integer, ordinal or categorical one cuts its
+coordinate into one bin a value; all points of a bin denote the same value, and the bin's center stands for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from btao.arrays import FloatArray, IntArray
+from btao.checks import is_integer, is_number
+
+Scalar = str | int | float | bool | None
+
+# Above this, the center of a bin and its edges are too close to be told apart after rounding.
+MAX_INTEGER_RANGE = 2**40
+
+# Two different one-hot vectors of this height are at squared distance 1.
+ONE_HOT_HEIGHT = 1 / math.sqrt(2)
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _real(value: object, what: str) -> float:
+    """`value` as a finite Python float, or an error that says `what` it should have been."""
+    if not is_number(value):
+        raise TypeError(f"{what} must be a number, got {value!r} of type {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{what} must be finite, got {value!r}")
+    return number
+
+
+def _integer(value: object, what: str) -> int:
+    """`value` as a Python int, or an error that says `what` it should have been."""
+    if not is_integer(value):
+        raise TypeError(f"{what} must be an integer, got {value!r} of type {type(value).__name__}")
+    return int(value)
+
+
+def _check_bounds(kind: str, low: float, high: float, log: object) -> None:
+    if not _is_bool(log):
+        raise TypeError(f"{kind}: log must be True or False, got {log!r}")
+    if low == high:
+        raise ValueError(
+            f"{kind}: low and high are both {low!r}; a constant is no parameter: leave it out of the space "
+            "and set it in the function that is minimized"
+        )
+    if low > high:
+        raise ValueError(f"{kind}: low must be below high, got low={low!r}, high={high!r}")
+    if log and low <= 0:
+        raise ValueError(f"{kind}: low must be above 0 for a log scale, got low={low!r}")
+
+
+def _check_within(value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"must lie in [{low!r}, {high!r}], got {value!r}")
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real parameter in [low, high].
+
+    Parameters
+    ----------
+    low, high : float
+        Bounds, finite, low < high.
+    log : bool
+        Whether the coordinate is linear in the logarithm of the value; low must then be positive.
+
+    Raises
+    ------
+    TypeError
+        If a bound is no number, or `log` no bool.
+    ValueError
+        If the bounds are not as above, or too far apart or too close for double precision.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = _real(self.low, "Real: low"), _real(self.high, "Real: high")
+        _check_bounds("Real", low, high, self.log)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "log", bool(self.log))
+        _, width = self._scale()
+        if not math.isfinite(width) or width <= 0:
+            raise ValueError(f"Real: double precision cannot resolve the range from {low!r} to {high!r}")
+
+    @property
+    def size(self) -> float:
+        """Number of distinct values: infinite."""
+        return math.inf
+
+    def validate(self, value: object) -> float:
+        """`value` as a Python float; TypeError or ValueError if it is not of this parameter."""
+        number = _real(value, "value")
+        _check_within(number, self.low, self.high)
+        return number
+
+    def to_unit(self, value: float) -> float:
+        """The coordinate in [0, 1] of a valid value."""
+        start, width = self._scale()
+        return min(max((self._warp(value) - start) / width, 0.0), 1.0)
+
+    def from_unit(self, u: float) -> float:
+        """The value at a coordinate in [0, 1]; the bounds themselves at 0 and 1."""
+        if u in (0.0, 1.0):
+            return self.high if u else self.low
+        start, width = self._scale()
+        warped = start + u * width
+        return min(max(math.exp(warped) if self.log else warped, self.low), self.high)
+
+    def _warp(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+    def _scale(self) -> tuple[float, float]:
+        start = self._warp(self.low)
+        return start, self._warp(self.high) - start
+
+
+def _equal_bins(u: FloatArray, count: int) -> IntArray:
+    """The bin, of `count` equally wide ones, in which each coordinate in [0, 1] falls."""
+    return np.minimum(np.floor(u * count).astype(np.int64), count - 1)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer parameter in low, low + 1, ..., high (both included).
+
+    Parameters
+    ----------
+    low, high : int
+        Bounds, low < high.
+    log : bool
+        False: all bins are equally wide. True: the coordinate is linear in the logarithm and the
+        bin of k is log(k - 1/2) to log(k + 1/2); low must then be at least 1.
+
+    Raises
+    ------
+    TypeError
+        If a bound is no integer, or `log` no bool.
+    ValueError
+        If the bounds are not as above, or span (with log: reach) more than 2**40.
+    """
+
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = _integer(self.low, "Integer: low"), _integer(self.high, "Integer: high")
+        _check_bounds("Integer", low, high, self.log)
+        if (high if self.log else high - low) > MAX_INTEGER_RANGE:
+            raise ValueError(
+                f"Integer: double precision cannot resolve single integers from {low!r} to {high!r}; "
+                "use Real and round in the function that is minimized"
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "log", bool(self.log))
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values."""
+        return self.high - self.low + 1
+
+    def validate(self, value: object) -> int:
+        """`value` as a Python int; TypeError or ValueError if it is not of this parameter."""
+        number = _integer(value, "value")
+        _check_within(number, self.low, self.high)
+        return number
+
+    def to_unit(self, value: int) -> float:
+        """The bin center of a valid value."""
+        return float(self._center(np.array([value - self.low]))[0])
+
+    def from_unit(self, u: float) -> int:
+        """The value whose bin holds a coordinate in [0, 1]."""
+        return self.low + int(self._bin(np.array([u]))[0])
+
+    def snap(self, u: FloatArray) -> FloatArray:
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
+        return self._center(self._bin(u))
+
+    def shift(self, u: FloatArray, steps: int) -> FloatArray:
+        """The bin centers `steps` values above each coordinate, or the last ones on that side."""
+        return self._center(np.clip(self._bin(u) + steps, 0, self.size - 1))
+
+    def centers(self) -> FloatArray:
+        """The centers of all bins, (size,), in the order of the values."""
+        return self._center(np.arange(self.size))
+
+    def _bin(self, u: FloatArray) -> IntArray:
+        if not self.log:
+            return _equal_bins(u, self.size)
+        start, width = self._log_scale()
+        value = np.floor(np.exp(start + u * width) + 0.5).astype(np.int64)
+        return np.clip(value - self.low, 0, self.size - 1)
+
+    def _center(self, index: IntArray) -> FloatArray:
+        if not self.log:
+            return (index + 0.5) / self.size
+        start, width = self._log_scale()
+        value = (index + self.low).astype(float)
+        return (0.5 * (np.log(value - 0.5) + np.log(value + 0.5)) - start) / width
+
+    def _log_scale(self) -> tuple[float, float]:
+        start = math.log(self.low - 0.5)
+        return start, math.log(self.high + 0.5) - start
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """A parameter with some numbers as values, in their order.
+
+    Neighbors are equally far from each other, whatever their difference: give the values on the scale that matters,
+    as (8, 16, 32, 64) for one that works by octaves.
+
+    Parameters
+    ----------
+    values : sequence of int or of float
+        At least two, ascending. With a float among them all are floats.
+
+    Raises
+    ------
+    TypeError
+        If `values` is no sequence, or a value no number.
+    ValueError
+        If there are fewer than two values, they do not ascend or one is not finite.
+    """
+
+    values: Sequence[int] | Sequence[float]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str | bytes) or not isinstance(self.values, Sequence | np.ndarray):
+            raise TypeError(f"Ordinal: values must be a list or tuple of numbers, got {self.values!r}")
+        numbers = [_real(value, "Ordinal: a value") for value in self.values]
+        if len(numbers) < 2:
+            raise ValueError(
+                f"Ordinal: values must be at least two, got {list(self.values)!r}; leave a constant out of the "
+                "space and set it in the function that is minimized"
+            )
+        whole = all(is_integer(value) for value in self.values)
+        values = tuple(int(value) for value in self.values) if whole else tuple(numbers)
+        if any(low >= high for low, high in itertools.pairwise(values)):
+            raise ValueError(f"Ordinal: values must ascend, got {list(self.values)!r}")
+        object.__setattr__(self, "values", values)
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values."""
+        return len(self.values)
+
+    def validate(self, value: object) -> int | float:
+        """`value` as the one of this parameter that it equals; TypeError or ValueError if it is none."""
+        _real(value, "value")
+        number = value.item() if isinstance(value, np.generic) else value
+        if number not in self.values:
+            raise ValueError(f"must be one of {list(self.values)!r}, got {value!r}")
+        return self.values[self.values.index(number)]
+
+    def index(self, value: float) -> int:
+        """The place of a valid value, from 0."""
+        return self.values.index(value)
+
+    def to_unit(self, value: float) -> float:
+        """The bin center of a valid value."""
+        return (self.index(value) + 0.5) / self.size
+
+    def from_unit(self, u: float) -> int | float:
+        """The value whose bin holds a coordinate in [0, 1]."""
+        return self.values[int(_equal_bins(np.array([u]), self.size)[0])]
+
+    def snap(self, u: FloatArray) -> FloatArray:
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
+        return (_equal_bins(u, self.size) + 0.5) / self.size
+
+    def shift(self, u: FloatArray, steps: int) -> FloatArray:
+        """The bin centers `steps` values above each coordinate, or the last ones on that side."""
+        return (np.clip(_equal_bins(u, self.size) + steps, 0, self.size - 1) + 0.5) / self.size
+
+    def centers(self) -> FloatArray:
+        """The centers of all bins, (size,), in the order of the values."""
+        return (np.arange(self.size) + 0.5) / self.size
+
+
+def _choice(value: object) -> Scalar:
+    """`value` as a plain Python scalar that JSON can hold."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    # Not isinstance: a subclass, such as an enumeration, would not survive JSON as itself.
+    if plain is not None and type(plain) not in (str, int, float, bool):
+        raise TypeError(
+            f"a choice must be a str, int, float, bool or None, got {value!r} of type {type(value).__name__}"
+        )
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ValueError(f"a choice must be finite, got {value!r}")
+    return cast(Scalar, plain)
+
+
+def _key(choice: Scalar) -> tuple[type, Scalar]:
+    """What tells choices apart: True, 1 and 1.0 are equal in Python, but not the same choice."""
+    return type(choice), choice
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A parameter with unordered values.
+
+    Parameters
+    ----------
+    choices : sequence of str, int, float, bool or None
+        At least two, all different. Their order is that of the bins, all equally wide. True, 1
+        and 1.0 are three different choices.
+
+    Raises
+    ------
+    TypeError
+        If `choices` is no sequence, or a choice is none of the types above.
+    ValueError
+        If there are fewer than two choices, a duplicate or a number that is not finite.
+    """
+
+    choices: Sequence[Scalar] = field(compare=False)
+    _keys: tuple[tuple[type, Scalar], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.choices, str | bytes) or not isinstance(self.choices, Sequence | np.ndarray):
+            raise TypeError(f"Categorical: choices must be a list or tuple, got {self.choices!r}")
+        choices = tuple(_choice(choice) for choice in self.choices)
+        keys = tuple(_key(choice) for choice in choices)
+        duplicates = [key[1] for i, key in enumerate(keys) if key in keys[:i]]
+        if duplicates:
+            raise ValueError(f"Categorical: choices must differ, got {duplicates[0]!r} more than once")
+        if len(choices) < 2:
+            raise ValueError(
+                f"Categorical: choices must be at least two, got {list(choices)!r}; leave a constant out of the "
+                "space and set it in the function that is minimized"
+            )
+        object.__setattr__(self, "choices", choices)
+        object.__setattr__(self, "_keys", keys)
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values."""
+        return len(self.choices)
+
+    def validate(self, value: object) -> Scalar:
+        """`value` as the choice it is; TypeError or ValueError if it is not of this parameter."""
+        choice = _choice(value)
+        if _key(choice) not in self._keys:
+            raise ValueError(f"must be one of {list(self.choices)!r}, got {value!r}")
+        return choice
+
+    def index(self, value: Scalar) -> int:
+        """The place of a valid choice, from 0."""
+        return self._keys.index(_key(value))
+
+    def to_unit(self, value: Scalar) -> float:
+        """The bin center of a valid value."""
+        return (self.index(value) + 0.5) / self.size
+
+    def from_unit(self, u: float) -> Scalar:
+        """The choice whose bin holds a coordinate in [0, 1]."""
+        return self.choices[int(_equal_bins(np.array([u]), self.size)[0])]
+
+    def snap(self, u: FloatArray) -> FloatArray:
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
+        return (_equal_bins(u, self.size) + 0.5) / self.size
+
+    def shift(self, u: FloatArray, steps: int) -> FloatArray:
+        """The bin centers `steps` choices after each coordinate, from the last one on to the first."""
+        return ((_equal_bins(u, self.size) + steps) % self.size + 0.5) / self.size
+
+    def centers(self) -> FloatArray:
+        """The centers of all bins, (size,), in the order of the choices."""
+        return (np.arange(self.size) + 0.5) / self.size
+
+    def one_hot(self, u: FloatArray) -> FloatArray:
+        """Kernel features (n, size) of coordinates (n,): different choices at squared distance 1."""
+        features: FloatArray = ONE_HOT_HEIGHT * (_equal_bins(u, self.size)[:, None] == np.arange(self.size))
+        return features
+
+
+Parameter = Real | Integer | Ordinal | Categorical
+
+PARAMETER_CLASSES: dict[str, type[Parameter]] = {
+    "real": Real,
+    "integer": Integer,
+    "ordinal": Ordinal,
+    "categorical": Categorical,
+}
+KINDS: dict[type[Parameter], str] = {each: kind for kind, each in PARAMETER_CLASSES.items()}
