@@ -34,7 +34,7 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
     choose the level                running.experiment._level                    btao.training.Level
     measure                         Training of running.source: one of           objectives.protocol.Evaluation
       live                            running.continuation.Continuation
-      source=table                    tables.replay.ReplayedTraining
+      source=table                    tables.answers.ExactAnswers (a grid) or NearestAnswers
     write down                      running.experiment._Trials._measure          records.trials.Row
     tell the method                 BudgetedMethod.tell                          baselines.protocol.Measurement
     log                             records.trials.TrialLog.append               one line of trials.jsonl
@@ -49,11 +49,13 @@ A run that was interrupted replays its rows: the same method is asked and told a
 
 What a trial costs
     before it starts   `Training.cost`: the iterations granted, less those that its configuration has paid for. In
-                       `Continuation` that is its curve so far; in `ReplayedTraining` what this run was charged for the
-                       recorded configuration that answers. `BudgetedMethod.ask` refuses a trial that
-                       `budget.iterations` does not cover.
+                       `Continuation` that is its curve so far; in `tables.answers` what this run was charged for the
+                       recorded configuration that answers. A trial that grants no more than one before it is
+                       trained and charged again. `BudgetedMethod.ask` refuses one that `budget.iterations` does
+                       not cover.
     once it is made    `Evaluation.iterations`, what was really trained. If `evaluate` raises, all of `Training.cost`.
-    seconds            `train_seconds` are measured around `evaluate`, or those of the table (`Evaluation.seconds`);
+    seconds            `train_seconds` are measured around `evaluate`, less those of the test (`Evaluation.testing`), or
+                       are those of the table (`Evaluation.seconds`);
                        `method_seconds` are those of ask, tell and recommend; `time` is their sum so far.
     the account        `running.budget.Spent.add` charges a row: heavy runs, iterations (at least 1) and `time`.
 

@@ -273,7 +273,7 @@ class Ordinal:
         number = value.item() if isinstance(value, np.generic) else value
         if number not in self.values:
             raise ValueError(f"must be one of {list(self.values)!r}, got {value!r}")
-        return self.values[self.values.index(number)]
+        return self.values[self.values.index(cast(float, number))]
 
     def index(self, value: float) -> int:
         """The place of a valid value, from 0."""

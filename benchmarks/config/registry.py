@@ -118,7 +118,7 @@ def out_folder(arguments: Iterable[str]) -> Path:
 
 
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:
-    """The recorded table of a task.
+    """The recorded table of a task; where there is a grid among several, that.
 
     Parameters
     ----------
@@ -144,8 +144,10 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
     of_scale = {each: [path for path in known if path.stem.endswith(f"-{each}")] for each in SCALES}
     wanted = [scale] if scale is not None else [each for each in SCALES if of_scale[each]][-1:]
     found = [path for each in wanted for path in of_scale[each]]
-    if len(found) == 1:
-        return found[0]
+    grids = [path for path in found if path.stem.rpartition("-")[0].endswith("-grid")]
+    for candidates in (grids, found):  # a grid answers exactly
+        if len(candidates) == 1:
+            return candidates[0]
     if found:
         raise UsageError(f"source=table: choose one with table=NAME: {', '.join(path.stem for path in found)}")
     if not document("task", task).get("needs_data"):

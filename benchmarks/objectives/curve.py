@@ -31,13 +31,14 @@ class Iteration(NamedTuple):
 
 
 class Training(Protocol):
-    """The training of one configuration, from its initialization on."""
+    """The training of one configuration, from its initialization on.
+
+    It may have `test_error() -> float` too: the error on test images as training stands, which changes nothing, is
+    not charged, and is reported beside the measurement.
+    """
 
     def advance(self) -> Iteration:
         """Train one iteration and validate."""
-
-    def test_error(self) -> float:
-        """The error on the test images as training stands; nan where there are none. It changes nothing."""
 
     def state(self) -> State:
         """All that it takes to go on bit for bit, as arrays."""
@@ -150,11 +151,12 @@ class CurveTask(ABC):
         failure, testing = None, NO_TIME
         try:
             training = self._continue(config, seed, past)
+            test = getattr(training, "test_error", lambda: math.nan)
             while level.stop(errors) is None and failure is None:
                 started = Time.now()
                 result = training.advance()
                 trained = Time.now()
-                test_error = math.nan if math.isnan(result.validation_error) else training.test_error()
+                test_error = math.nan if math.isnan(result.validation_error) else test()
                 tested = Time.now().since(trained)
                 testing = testing.plus(tested)
                 new.append((*result, *trained.since(started), test_error))

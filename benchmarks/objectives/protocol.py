@@ -7,7 +7,7 @@ import json
 import operator
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.data.source import DataSource
@@ -78,7 +78,7 @@ class Evaluation:
     seconds: float | None = None
     answer: dict[str, Any] | None = None
     test_error: float | None = None
-    testing: Time = NO_TIME
+    testing: Time = field(default=NO_TIME, compare=False)
 
 
 class Objective(Protocol):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.errors import UsageError
+from benchmarks.config.registry import INTERNAL
 from benchmarks.records.command import Command, Job
 from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.run_info import RunInfo, Status
@@ -130,8 +131,10 @@ def grids(out: Path) -> list[Grid]:
         if run is None:
             continue  # moved away meanwhile
         root = folder.path.absolute().parents[2]
-        key = json.dumps([str(root), run.shared], sort_keys=True)
-        grid = found.setdefault(key, Grid(_title(run.task, run.shared), root))
+        # Of a recording all parts are one grid, whatever the number of configurations in each.
+        shared = run.shared | {"budget": {}} if run.method in INTERNAL else run.shared
+        key = json.dumps([str(root), shared], sort_keys=True)
+        grid = found.setdefault(key, Grid(_title(run.task, shared), root))
         cell = f"{run.method}-{run.hash}", run.seed
         if grid.states.get(cell) != "done":  # two spellings of one run had a folder each before schema 2
             grid.states[cell] = _state(folder, run)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,34 @@ from benchmarks.objectives.protocol import Evaluation
 from benchmarks.records.trials import Row
 from benchmarks.tables.replay import Replay
 from btao.training import Level
+
+
+class _Account:
+    """What a run was charged for each recorded configuration that answered.
+
+    Parameters
+    ----------
+    resumes : bool
+        Whether training can be continued.
+    """
+
+    def __init__(self, resumes: bool) -> None:
+        self._resumes = resumes
+        self._trained: dict[Hashable, tuple[int, int]] = {}  # the most that was granted, and the iterations then
+
+    def continues(self, key: Hashable, budget: int) -> bool:
+        """Whether a trial that grants so much goes on where an earlier one ended."""
+        return key in self._trained and self._trained[key][0] < budget
+
+    def done(self, key: Hashable, budget: int) -> int:
+        """Iterations that are paid for and that a trial which grants so much continues."""
+        return self._trained[key][1] if self._resumes and self.continues(key, budget) else 0
+
+    def charge(self, key: Hashable, row: Row) -> None:
+        """Take account of a trial that is on record."""
+        granted, _ = self._trained.get(key, (0, 0))
+        if row.budget > granted:
+            self._trained[key] = row.budget, self.done(key, row.budget) + row.iterations
 
 
 class ExactAnswers:
@@ -30,18 +58,18 @@ class ExactAnswers:
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
-        self._trained: dict[int, tuple[int, int]] = {}  # by answer, the most that was granted, and iterations then
+        self._account = _Account(replay.resume_training)
 
     def cost(self, trial: Trial) -> int:
         """The most iterations that a trial can consume."""
-        return trial.budget - self._done(self._replay.place(trial.config), trial.budget)
+        return trial.budget - self._account.done(self._replay.place(trial.config), trial.budget)
 
     def evaluate(
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
     ) -> Evaluation:
         """What the table says; there is no progress to report."""
         place = self._replay.place(trial.config)
-        done, known = self._done(place, trial.budget), self._continues(place, trial.budget)
+        done, known = self._account.done(place, trial.budget), self._account.continues(place, trial.budget)
         evaluation = self._replay.read(place, level, done, light_known=known)
         return dataclasses.replace(evaluation, answer={"configuration": self._replay.numbers[place], "distance": 0.0})
 
@@ -51,24 +79,13 @@ class ExactAnswers:
 
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
-        place = self._replay.place(row.config)
-        granted, _ = self._trained.get(place, (0, 0))
-        if row.budget > granted:
-            self._trained[place] = row.budget, self._done(place, row.budget) + row.iterations
+        self._account.charge(self._replay.place(row.config), row)
 
     def settle(self, row: Row) -> None:
         """There are no states."""
 
     def close(self) -> None:
         """There are no states."""
-
-    def _continues(self, place: int, budget: int) -> bool:
-        """Whether a trial that grants so much goes on where an earlier one ended."""
-        return place in self._trained and self._trained[place][0] < budget
-
-    def _done(self, place: int, budget: int) -> int:
-        """Iterations that are paid for and can be continued by a trial that grants so much."""
-        return self._trained[place][1] if self._replay.resume_training and self._continues(place, budget) else 0
 
 
 class NearestAnswers:
@@ -89,8 +106,8 @@ class NearestAnswers:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
-        # By the values of the configuration asked for, iterations by answer.
-        self._trained: dict[tuple[Any, ...], dict[int, int]] = {}
+        self._answers: dict[tuple[Any, ...], list[int]] = {}  # by the values of the configuration asked for
+        self._account = _Account(replay.resume_training)  # by these values and the answer
         self._found: tuple[Trial, int, float] | None = None
 
     def _nearest(self, trial: Trial) -> tuple[int, float]:
@@ -99,7 +116,7 @@ class NearestAnswers:
             replay = self._replay
             squares = ((replay.points - replay.space.to_unit(trial.config)) ** 2).sum(1)
             unseen = squares + self._seen.get(trial.budget, 0.0)
-            own = self._trained.get(tuple(trial.config.values()), ())
+            own = self._answers.get(tuple(trial.config.values()), ())
             index = next((answer for answer in own if unseen[answer] < math.inf), None)
             if index is None:
                 free = squares + sum(self._seen.values())
@@ -117,16 +134,16 @@ class NearestAnswers:
         SearchExhausted
             If every recorded configuration was seen at its budget.
         """
-        index, _ = self._nearest(trial)
-        return max(trial.budget - self._done(trial.config, index), 0)
+        return trial.budget - self._account.done(self._key(trial), trial.budget)
 
     def evaluate(
         self, trial: Trial, level: Level, on_iteration: Callable[[int, float], None] | None = None
     ) -> Evaluation:
         """What the table says; there is no progress to report."""
         index, distance = self._nearest(trial)
-        known = index in self._trained.get(tuple(trial.config.values()), {})
-        evaluation = self._replay.read(index, level, self._done(trial.config, index), light_known=known)
+        done = self._account.done(self._key(trial), trial.budget)
+        known = index in self._answers.get(tuple(trial.config.values()), ())
+        evaluation = self._replay.read(index, level, done, light_known=known)
         answer = {"configuration": self._replay.numbers[index], "distance": distance}
         return dataclasses.replace(evaluation, answer=answer)
 
@@ -142,7 +159,9 @@ class NearestAnswers:
         seen = self._seen.setdefault(row.budget, np.zeros(len(self._replay.points)))
         seen[index] = math.inf
         asked = tuple(row.config.values())
-        self._trained.setdefault(asked, {})[index] = self._done(row.config, index) + row.iterations
+        own = self._answers.setdefault(asked, [])
+        own += [index] if index not in own else []
+        self._account.charge((asked, index), row)
 
     def settle(self, row: Row) -> None:
         """There are no states."""
@@ -150,6 +169,6 @@ class NearestAnswers:
     def close(self) -> None:
         """There are no states."""
 
-    def _done(self, config: Mapping[str, Any], index: int) -> int:
-        """Iterations that this configuration has paid for on this answer and can continue."""
-        return self._trained.get(tuple(config.values()), {}).get(index, 0) if self._replay.resume_training else 0
+    def _key(self, trial: Trial) -> Hashable:
+        """What a trial is charged for: its configuration, by the answer that it has."""
+        return tuple(trial.config.values()), self._nearest(trial)[0]

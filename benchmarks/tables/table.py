@@ -20,6 +20,7 @@ from benchmarks.config.registry import FORMER_TARGETS, target_of
 from benchmarks.config.spec import FIRST_VERSION, Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Objective
+from benchmarks.tables.design import grid_space
 from btao import Space
 
 if TYPE_CHECKING:
@@ -241,6 +242,8 @@ class Table:
             errors outside [0, 1], seconds that do not grow or are more of the processor's than there were, curves
             that are not complete.
         """
+        if self.head.grid is not None:
+            space = grid_space(space, self.head.grid)
         for wrong in self._faults(space, heavy_iterations):
             raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
 

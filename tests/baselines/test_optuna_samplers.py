@@ -14,7 +14,7 @@ from scipy import stats
 from baselines.initial_design import initial_design
 from baselines.optuna_samplers import OptunaGP, OptunaTPE
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 
 WHY = "needs the extra 'optuna': pip install 'btao[optuna]'"
 optuna = pytest.importorskip("optuna", reason=WHY)
@@ -147,6 +147,7 @@ def test_choices_that_are_equal_in_python_stay_apart():
 
 def test_discrete_values_are_as_likely_as_their_bins_are_wide():
     space = Space({"a": Integer(1, 4), "c": Integer(1, 6, log=True), "kind": Categorical(("a", "b", "c"))})
+    space = Space(space.parameters | {"step": Ordinal((1, 10, 1000, 1001))})
     method = OptunaTPE(Problem(space, 9), seed=1, n_startup_trials=1000)
     configs = [method.ask().config for _ in range(600)]
     edges = np.log(np.arange(1, 8) - 0.5)
@@ -154,6 +155,7 @@ def test_discrete_values_are_as_likely_as_their_bins_are_wide():
         ("a", range(1, 5), np.full(4, 1 / 4)),
         ("c", range(1, 7), np.diff(edges) / (edges[-1] - edges[0])),
         ("kind", "abc", np.full(3, 1 / 3)),
+        ("step", (1, 10, 1000, 1001), np.full(4, 1 / 4)),
     ):
         counts = [sum(config[name] == value for config in configs) for value in values]
         assert stats.chisquare(counts, 600 * expected).pvalue > 1e-3
@@ -177,7 +179,7 @@ def test_trials_do_not_depend_on_the_hash_seed():
     program = """
 from baselines.optuna_samplers import OptunaGP, OptunaTPE
 from baselines.protocol import Measurement, Problem
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 space = Space({"b": Real(0.0, 1.0), "a": Categorical(("u", "v")), "c": Integer(1, 9, log=True)})
 for method_class in (OptunaTPE, OptunaGP):
     method = method_class(Problem(space, 9), seed=7, n_startup_trials=3)

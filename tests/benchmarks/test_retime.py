@@ -24,7 +24,7 @@ def table(name, errors, seconds, made_by, **head):
     """A table of the network, the seconds of whose iterations are given for each configuration."""
     rows = [
         {"configuration": c, "config.batch_size": 16, "config.units": 16 + c, "config.learning_rate": 0.01}
-        | {"iteration": i, "consumed": i, "validation_error": error, "training_error": error}
+        | {"iteration": i, "consumed": i, "validation_error": error, "training_error": error, "test_error": error}
         | {"seconds": 3.0 * sum(paces[:i]), "processor_seconds": float(sum(paces[:i]))}
         for c, (curve, paces) in enumerate(zip(errors, seconds, strict=True))
         for i, error in enumerate(curve, start=1)

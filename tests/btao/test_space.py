@@ -230,6 +230,54 @@ class TestExactValues:
         assert "units" in repr(space)
 
 
+class TestOrdinals:
+    def test_neighbors_are_equally_far_apart_and_in_their_order(self):
+        space = Space({"k": Ordinal((8, 16, 512, 513))})
+        assert [space.to_unit({"k": value})[0] for value in (8, 16, 512, 513)] == [0.125, 0.375, 0.625, 0.875]
+        assert [space.from_unit([u])["k"] for u in (0.0, 0.24, 0.26, 0.74, 0.76, 1.0)] == [8, 8, 16, 512, 513, 513]
+        assert (space.size, space.continuous.tolist(), space.features([[0.3]]).tolist()) == (4, [False], [[0.375]])
+
+    def test_shift_stops_at_the_ends(self):
+        kind = Ordinal((1.0, 2.5, 9.0))
+        u = kind.centers()
+        np.testing.assert_array_equal(kind.shift(u, 1), u[[1, 2, 2]])
+        np.testing.assert_array_equal(kind.shift(u, -4), u[[0, 0, 0]])
+
+    def test_values_keep_one_type(self):
+        assert [type(value) for value in Ordinal((np.int64(1), 2)).values] == [int, int]
+        assert [type(value) for value in Ordinal((0, 0.5)).values] == [float, float]
+        space = Space({"k": Ordinal((0, 0.5))})
+        assert space.validate({"k": 0}) == {"k": 0.0} and type(space.validate({"k": 0})["k"]) is float
+        assert Space.from_dict(json.loads(json.dumps(space.to_dict()))) == space
+        assert hash(Ordinal([1, 2])) == hash(Ordinal((1, 2)))
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            ((1,), r"at least two, got \[1\]"),
+            ((), "at least two"),
+            ((2, 1), r"must ascend, got \[2, 1\]"),
+            ((1, 1.0), "must ascend"),
+            ((1, math.inf), "must be finite"),
+            ((1, math.nan), "must be finite"),
+        ],
+    )
+    def test_bad_values_are_refused(self, values, message):
+        with pytest.raises(ValueError, match=message):
+            Ordinal(values)
+
+    @pytest.mark.parametrize("values", ["12", {1, 2}, 3, None, (1, "2"), (True, 2), (1, None)])
+    def test_wrong_types_are_refused(self, values):
+        with pytest.raises(TypeError, match="number"):
+            Ordinal(values)
+
+    def test_a_value_between_is_refused(self):
+        with pytest.raises(ValueError, match=r"parameter 'k': must be one of \[1, 4\], got 2"):
+            Space({"k": Ordinal((1, 4))}).to_unit({"k": 2})
+        with pytest.raises(TypeError, match="parameter 'k': value must be a number, got '4'"):
+            Space({"k": Ordinal((1, 4))}).to_unit({"k": "4"})
+
+
 class TestChoices:
     def test_true_one_and_one_point_zero_are_three_choices(self):
         space = Space({"c": Categorical([True, 1, 1.0])})

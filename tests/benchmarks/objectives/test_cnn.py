@@ -32,7 +32,8 @@ def task_on(shape, n_train=150, n_validation=40, **parameters):
     """A task on images of a shape: 150 are a whole batch and a part of one."""
     task = CNN(n_train, n_validation, light_iterations=2, heavy_iterations=4, **parameters)
     source = DataSource("numbers", "0" * 64, n_train, n_validation)
-    task.__dict__["_split"] = Split(*images(n_train, shape), *images(n_validation, shape, seed=1), source)
+    parts = images(n_train, shape), images(n_validation, shape, seed=1), images(n_validation, shape, seed=2)
+    task.__dict__["_split"] = Split(*(array for part in parts for array in part), source)
     return task
 
 
@@ -194,7 +195,7 @@ def test_digits_are_learnt_where_there_is_no_cifar10(monkeypatch, tmp_path):
         ({"activation": "exp"}, r"activation must be one of \['relu', .*\], got 'exp'"),
         ({"light_iterations": 50}, "light_iterations must be below heavy_iterations, got 50 and 50"),
         ({"data": "mnist"}, "data must be 'auto' or 'cifar10' for a task on cifar10, got 'mnist'"),
-        ({"n_train": 9}, "n_train must be an integer from 10 to 4000 on mnist-5000"),
+        ({"n_train": 9}, "n_train must be an integer from 10 to 3000 on mnist-5000"),
     ],
 )
 def test_arguments_out_of_range_are_refused(parameters, message, monkeypatch, tmp_path):

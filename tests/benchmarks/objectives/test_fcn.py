@@ -37,7 +37,7 @@ def task_on_numbers(n_train=150, n_validation=60, **parameters):
     source = DataSource("numbers", "0" * 64, n_train, n_validation)
     x_train, y_train = images(n_train, 0)
     x_train[:, :, 5] = 0
-    task.__dict__["_split"] = Split(x_train, y_train, *images(n_validation, 1), source)
+    task.__dict__["_split"] = Split(x_train, y_train, *images(n_validation, 1), *images(n_validation, 2), source)
     return task
 
 
@@ -81,6 +81,8 @@ def test_an_epoch_is_that_of_keras_on_the_same_batches():
         assert found.training_error == pytest.approx(wrong / 150, abs=2.5 / 150)
         answers = model(x_validation).numpy().argmax(1)
         assert found.validation_error == pytest.approx((answers != split.y_validation).mean(), abs=1.5 / 60)
+        tested = model(split.x_test.reshape(-1, 784) / np.float32(255)).numpy().argmax(1)
+        assert training.test_error() == pytest.approx((tested != split.y_test).mean(), abs=1.5 / 60)
     for found, expected in zip(weights(), model.get_weights(), strict=True):
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
 

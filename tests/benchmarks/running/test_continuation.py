@@ -148,6 +148,27 @@ def test_an_error_in_training_is_a_failure_that_is_charged_what_was_trained():
     assert (evaluation.iterations, evaluation.error) == (4, "MemoryError: no memory for 3 GB")
 
 
+def test_the_test_error_is_that_of_the_iteration_that_validation_chooses(monkeypatch):
+    """And the time of testing is not that of training."""
+    monkeypatch.setattr(Decaying, "test_error", lambda self: self.done / 100, raising=False)
+    level = Level(9, patience=2)
+    whole = Decay().evaluate({"x": 0.2}, level, seed=2)
+    curve = whole_curve(0.2, whole.iterations)
+    assert whole.curve.test_errors == tuple(k / 100 for k in range(1, whole.iterations + 1))
+    assert whole.test_error == (curve.index(min(curve)) + 1) / 100
+    first = Decay().evaluate({"x": 0.2}, Level(2), seed=2)
+    rest = Decay().evaluate({"x": 0.2}, level, seed=2, past=Past(first.curve))
+    assert (rest.value, rest.test_error) == (whole.value, whole.test_error)
+    assert Decay().evaluate({"x": 0.95}, Level(9), seed=0).test_error is None
+    assert 0 < whole.testing.seconds < 1 and Decay().evaluate({"x": 0.2}, Level(2), seed=2).testing.seconds >= 0
+
+
+def test_a_task_without_test_images_has_no_test_error(tmp_path):
+    assert Decay().evaluate({"x": 0.2}, Level(3), seed=2).test_error is None
+    _, frame = run([(0.2, 9)], tmp_path)
+    assert frame["test_error"].isna().all()
+
+
 def test_iterations_are_reported_as_they_come():
     seen = []
     Decay().evaluate({"x": 0.2}, Level(3), seed=2, on_iteration=lambda number, error: seen.append((number, error)))
@@ -159,14 +180,20 @@ def test_iterations_are_reported_as_they_come():
 SCRIPT = [(0.2, 3), (0.4, 3), (0.2, 9), (0.95, 3), (0.95, 9), (0.95, 3), (0.4, 5), (0.4, 9), (0.2, 3)]
 
 
-def test_a_heavy_run_pays_for_the_rest_only(tmp_path):
+def test_a_trial_pays_for_what_it_adds_and_one_that_adds_nothing_pays_again(tmp_path):
     _, frame = run([*SCRIPT, (0.7, 9)], tmp_path)
-    assert frame["iterations"].tolist() == [3, 3, 6, 3, 1, 0, 2, 4, 0, 9]
-    assert len(Decay.trained) == 3 + 3 + 6 + 3 + 1 + 2 + 4 + 9  # nothing was trained twice
+    assert frame["iterations"].tolist() == [3, 3, 6, 3, 1, 3, 2, 4, 3, 9]
+    assert len(Decay.trained) == 3 + 3 + 6 + 3 + 1 + 3 + 2 + 4 + 3 + 9
     assert frame["status"].tolist()[4:6] == ["failed", "ok"]  # where the light level stops, nothing had diverged
     assert frame["value"][5] == frame["value"][3]
     assert frame["value"][2] == min(whole_curve(0.2, 9))
     assert frame["value"][7] == min(whole_curve(0.4, 9))
+
+
+def test_a_repeated_trial_is_trained_again_to_the_same_bits_and_remembered_once(tmp_path):
+    _, frame = run([(0.2, 3), (0.2, 3), (0.2, 9), (0.2, 9)], tmp_path)
+    assert frame["iterations"].tolist() == [3, 3, 6, 9]
+    assert frame["value"].tolist()[::2] == frame["value"].tolist()[1::2]
 
 
 def test_without_continuation_everything_is_paid_in_full(tmp_path):
@@ -189,7 +216,7 @@ def test_curves_are_kept_with_the_run(tmp_path):
         assert mine["iteration"].tolist() == list(range(1, n + 1))
         assert mine["validation_error"].tolist() == whole_curve(x, n)
     diverged = curves[curves["config.x"] == 0.95]
-    assert diverged["validation_error"].isna().tolist() == [False, False, False, True]
+    assert diverged["validation_error"].isna().tolist() == [False, False, False, True] + [False] * 3
     assert (curves["seconds"] > 0).all()
     assert load_curves(tmp_path).dtypes["iteration"] == "int64"
 
@@ -224,7 +251,7 @@ def test_a_run_that_was_cut_off_continues_to_the_same_table(tmp_path, cut, state
     Decay.trained.clear()
     run_experiment(each, tmp_path / "cut")
     if states == "kept":
-        assert len(Decay.trained) == expected["iterations"][cut:].sum()  # nothing was trained twice
+        assert len(Decay.trained) == expected["iterations"][cut:].sum()  # nothing that can be continued
     seconds = ["train_seconds", "method_seconds", "time"]
     assert load(tmp_path / "cut").drop(columns=seconds).equals(expected.drop(columns=seconds))
     columns = ["config.x", "iteration", "validation_error"]
@@ -278,7 +305,7 @@ def test_one_state_a_configuration_is_kept_and_none_after_its_heavy_run(tmp_path
     for number, budget in enumerate((3, 5, 9)):
         trial = Trial(number, {"x": 0.2}, budget == 9, budget)
         evaluation = training.evaluate(trial, Level(budget))
-        row = _row(trial, evaluation, training.done(trial.config))
+        row = _row(trial, evaluation, training.done(trial))
         training.remember(row)
         training.settle(row)
         names.append([path.name.rpartition("-")[2] for path in (tmp_path / "states").iterdir()])

@@ -16,6 +16,7 @@ from baselines.protocol import SearchExhausted, Trial
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask, Iteration
+from benchmarks.records.curves import record_of
 from benchmarks.records.frames import load
 from benchmarks.records.grid import grids
 from benchmarks.records.run_info import Status
@@ -26,7 +27,8 @@ from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.running.source import Recorded
 from benchmarks.studies.execution import ended_early
 from benchmarks.tables import table as tables
-from benchmarks.tables.replay import Replay, ReplayedTraining
+from benchmarks.tables.answers import NearestAnswers
+from benchmarks.tables.replay import Replay
 from btao import Integer, Real, Space
 from btao.training import Level
 
@@ -73,6 +75,9 @@ class ScriptedTraining:
         self.done += 1
         return Iteration(self.curve[self.done - 1], 0.5)
 
+    def test_error(self):
+        return self.curve[self.done - 1] / 2
+
     def state(self):
         return {"done": np.array(self.done)}
 
@@ -99,6 +104,7 @@ def table_of(curves, path, clock=1.0, **head):
             "consumed": i,
             "validation_error": error,
             "training_error": 0.5,
+            "test_error": error / 2,
             "seconds": 100.0 * i,
             "processor_seconds": c + i * clock,
         }
@@ -129,8 +135,7 @@ def as_row(trial, evaluation, start=0):
     fixed = (trial.number, trial.heavy, trial.budget, trial.config, value, "ok", evaluation.error)
     curve = None
     if evaluation.curve is not None:
-        lists = ("validation_errors", "training_errors", "seconds", "processor_seconds")
-        curve = {"start": start} | {name: list(getattr(evaluation.curve, name)) for name in lists}
+        curve = record_of(evaluation.curve, start)
     return Row(*fixed, evaluation.iterations, 0.0, 0.0, 0.0, None, curve, None, evaluation.answer)
 
 
@@ -152,15 +157,16 @@ def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(tmp_path_fact
     path = table_of(curves, folder / "t.parquet")
     Scripted.curves = curves
     live_task, replay = Scripted(**given_), Replay(path, given_)
-    live, replayed = Continuation(live_task, 0, folder), ReplayedTraining(replay)
+    live, replayed = Continuation(live_task, 0, folder), NearestAnswers(replay)
     for number, (c, budget) in enumerate(script):
         trial = Trial(number, CONFIGS[c], budget == HEAVY, budget)
         level = live_task.heavy if trial.heavy else dataclasses.replace(live_task.light, iterations=budget)
         assert replayed.cost(trial) == live.cost(trial)
-        done = live.done(trial.config)
+        done = live.done(trial)
         expected, found = live.evaluate(trial, level), replayed.evaluate(trial, level)
         assert (found.iterations, found.error) == (expected.iterations, expected.error)
         assert found.value == expected.value or (math.isnan(found.value) and math.isnan(expected.value))
+        assert found.test_error == expected.test_error == (None if expected.error else expected.value / 2)
         assert found.answer == {"configuration": 10 * c, "distance": 0.0}
         clock = [0.0, *(c + float(i) for i in range(1, HEAVY + 1))]
         start = done if resumes else 0
@@ -173,7 +179,7 @@ FLAT = [[0.5, 0.4, 0.3, 0.25, 0.2, 0.1], [0.6] * 6, [0.7, 0.3, 0.3, 0.3, 0.3, 0.
 
 
 def test_the_nearest_configuration_answers_that_was_not_seen_at_the_budget(tmp_path):
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    replayed = NearestAnswers(Replay(table_of(FLAT, tmp_path / "t.parquet")))
     asked = {"x": 0.5, "k": 3}
     answers = []
     for number in range(4):
@@ -192,7 +198,7 @@ def test_the_nearest_configuration_answers_that_was_not_seen_at_the_budget(tmp_p
 
 def test_a_heavy_run_continues_its_own_light_run(tmp_path):
     """Though another recorded configuration is nearer, which another light run had taken."""
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    replayed = NearestAnswers(Replay(table_of(FLAT, tmp_path / "t.parquet")))
     first, second = {"x": 0.5, "k": 3}, {"x": 0.51, "k": 3}
     answers = []
     for number, (config, budget) in enumerate([(first, 2), (second, 2), (second, HEAVY), (first, HEAVY)]):
@@ -215,25 +221,25 @@ def answered(replayed, asked):
 
 def test_a_new_configuration_takes_nothing_that_another_may_continue(tmp_path):
     """As where a method begins some configurations at the heavy level, and promotes others to it."""
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    replayed = NearestAnswers(Replay(table_of(FLAT, tmp_path / "t.parquet")))
     paid = list(answered(replayed, [(0.5, 2), (0.51, HEAVY), (0.51, 2), (0.5, 4), (0.5, HEAVY)]))
-    assert paid == [(10, 2, 2, 3.0), (30, HEAVY, HEAVY, 9.0), (30, 0, 0, 0.0), (10, 2, 2, 2.0), (10, 2, 2, 2.0)]
+    assert paid == [(10, 2, 2, 3.0), (30, HEAVY, HEAVY, 9.0), (30, 2, 2, 5.0), (10, 2, 2, 2.0), (10, 2, 2, 2.0)]
 
 
 def test_a_configuration_that_was_answered_twice_goes_on_with_the_first(tmp_path):
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    replayed = NearestAnswers(Replay(table_of(FLAT, tmp_path / "t.parquet")))
     paid = list(answered(replayed, [(0.5, 2), (0.5, 2), (0.5, 4), (0.5, 4)]))
     assert [(answer, cost) for answer, cost, *_ in paid] == [(10, 2), (30, 2), (10, 2), (30, 2)]
 
 
 def test_what_another_configuration_has_paid_for_is_paid_again(tmp_path):
     """As a live run would train it, where every answer is taken: the answer is the same, the configuration is not."""
-    replayed = ReplayedTraining(Replay(table_of(FLAT, tmp_path / "t.parquet")))
+    replayed = NearestAnswers(Replay(table_of(FLAT, tmp_path / "t.parquet")))
     taken = [(0.5, 2), (0.26, 2), (0.01, 2), (0.99, 2)]
     paid = list(answered(replayed, [*taken, (0.51, HEAVY), (0.51, 3), (0.5, HEAVY)]))
     assert [answer for answer, *_ in paid[:4]] == [10, 30, 0, 20]
     # The last one's own answer was seen at this budget: another curve, from its start.
-    assert paid[4:] == [(10, HEAVY, HEAVY, 7.0), (10, 0, 0, 0.0), (30, HEAVY, HEAVY, 9.0)]
+    assert paid[4:] == [(10, HEAVY, HEAVY, 7.0), (10, 3, 3, 4.0), (30, HEAVY, HEAVY, 9.0)]
 
 
 def test_a_table_does_not_choose_what_is_called(tmp_path):
@@ -346,14 +352,20 @@ def sparse(tmp_path, monkeypatch):
     path = table_of(FLAT, tmp_path / "t.parquet")
     rows = [
         {"configuration": c, "config.C": C, "config.gamma": 1.0, "iteration": i, "consumed": min(i, most)}
-        | {"validation_error": 0.5 / i, "training_error": math.nan, "seconds": 0.0 + i, "processor_seconds": 0.1 * i}
+        | {
+            "validation_error": 0.5 / i,
+            "training_error": math.nan,
+            "test_error": 0.25 / i,
+            "seconds": 0.0 + i,
+            "processor_seconds": 0.1 * i,
+        }
         for c, (C, most) in enumerate([(1.0, 500), (8.0, 40)])
         for i in (50, 167, 500)
     ]
     head = dataclasses.replace(tables.load(path).head, parameters={}, every_iteration=False)
     tables.Table("t", head, pandas.DataFrame(rows).astype(tables.COLUMNS)).save(path)
     monkeypatch.setattr(tables, "target_of", lambda group, task: "benchmarks.objectives.svm.SVM")
-    return ReplayedTraining(Replay(path))
+    return NearestAnswers(Replay(path))
 
 
 def test_a_task_that_cannot_continue_pays_for_all_iterations_but_not_for_a_known_light_run_twice(tmp_path, monkeypatch):

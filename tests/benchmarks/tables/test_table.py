@@ -1,6 +1,7 @@
 """Recorded tables: what they hold, and what is refused."""
 
 import dataclasses
+import hashlib
 import math
 
 import pandas
@@ -11,8 +12,8 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import find_table
 from benchmarks.data.source import DataSource
 from benchmarks.tables import table as tables
-from benchmarks.tables.design import DesignSearch, configurations
-from btao import Categorical, Integer, Real, Space
+from benchmarks.tables.design import DesignSearch, configurations, grid_size, grid_space, of_grid
+from btao import Categorical, Integer, Ordinal, Real, Space
 
 SPACE = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
 HEAD = tables.Head(
@@ -29,6 +30,7 @@ def rows(**changes):
         "consumed": [1, 2, 1, 2],
         "validation_error": [0.5, 1 / 3, 0.9, math.nan],
         "training_error": [0.5, 0.25, 0.9, math.nan],
+        "test_error": [0.5, 0.3, 0.9, math.nan],
         "seconds": [0.0, 1.5, 2.0, 3.0],
         "processor_seconds": [0.5, 1.0, 2.0, 3.0],
     }
@@ -89,6 +91,7 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
         ({"configuration": [0, 0, 0, 0]}, "configuration 0 has 2 sets of parameters"),
         ({"config.k": [6, 6, 5, 5]}, r"configuration 0: .*k.*6"),
         ({"config.k": ["a", "a", "b", "b"]}, r"configuration 0: .*k.*'a'"),
+        ({"test_error": [0.5, 7.0, 0.5, 0.5]}, "configuration 0: a test error is not in"),
         ({"training_error": [0.5, 7.0, 0.5, 0.5]}, "configuration 0: a training error is not in"),
         ({"training_error": [0.5, 0.5, math.inf, 0.5]}, "configuration 2: a training error is not in"),
         ({"training_error": [math.nan, 0.5, 0.5, 0.5]}, "configuration 0: a training error before the last is missing"),
@@ -145,6 +148,9 @@ def test_what_is_no_table_is_refused(tmp_path):
         (["fcn-a-paper", "fcn-a-laptop", "svm-a-paper"], None, None, "fcn-a-paper"),
         (["fcn-a-paper", "fcn-a-laptop"], "laptop", None, "fcn-a-laptop"),
         (["fcn-a-smoke"], None, None, "fcn-a-smoke"),
+        (["fcn-a-paper", "fcn-a-grid-paper", "fcn-a-n9-paper"], None, None, "fcn-a-grid-paper"),
+        (["fcn-a-paper", "fcn-a-grid-laptop"], None, None, "fcn-a-paper"),
+        (["fcn-a-paper", "fcn-a-grid-paper", "fcn-b-grid-paper"], None, None, "choose one with table=NAME"),
         (["fcn-a-paper", "fcn-b-paper"], None, "fcn-b-paper", "fcn-b-paper"),
         (["fcn-a-paper", "fcn-b-paper"], None, None, "choose one with table=NAME: fcn-a-paper, fcn-b-paper"),
         (["fcn-a-paper"], "laptop", None, r"no table of task fcn at scale=laptop .*there are: fcn-a-paper"),
@@ -196,6 +202,45 @@ def test_the_search_asks_for_its_part_at_every_budget():
     for wrong in ((), (9, 3), (3,), (3, 3, 9)):
         with pytest.raises(ValueError, match="budgets must ascend to 9"):
             DesignSearch(Problem(SPACE, 9, 3), seed=1, start=0, stop=1, budgets=wrong)
+
+
+GRID = {"k": [1, 3, 4], "x": [0.0, 0.25, 1.0]}
+
+
+def test_a_grid_is_every_combination_in_an_order_that_depends_on_nothing_else():
+    design = of_grid(SPACE, GRID)
+    assert sorted(map(tuple, map(dict.values, design))) == [(x, k) for x in (0.0, 0.25, 1.0) for k in (1, 3, 4)]
+    digests = [hashlib.sha256(f'[0, [["k", {c["k"]}], ["x", {c["x"]}]]]'.encode()).hexdigest() for c in design]
+    assert digests == sorted(digests)
+    assert of_grid(SPACE, {name: tuple(GRID[name]) for name in ("x", "k")}) == design
+    search = DesignSearch(Problem(SPACE, 9, 3), seed=5, start=3, stop=9, budgets=(9,), grid=GRID)
+    assert [search.ask().config for _ in range(6)] == design[3:]
+    assert grid_size(GRID) == 9
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": [1, 2]}, "grid must give values of x, k, got those of k, x, y"),
+        ({"k": [3]}, r"grid.k must be a list of at least two values, got \[3\]"),
+        ({"k": "12"}, "grid.k must be a list of at least two values, got '12'"),
+        ({"k": [1, 6]}, r"grid.k: must lie in \[1, 5\], got 6"),
+        ({"k": [1, 2.5]}, "grid.k: value must be an integer"),
+        ({"x": [0.5, 0.25]}, r"grid.x must ascend, got \[0.5, 0.25\]"),
+        ({"x": [0.5, 0.5]}, "grid.x must ascend"),
+    ],
+)
+def test_what_is_no_grid_of_the_space_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        of_grid(SPACE, GRID | changes)
+
+
+def test_the_space_of_a_grid_has_its_values_and_nothing_else():
+    space = Space({"x": Real(0.0, 1.0), "c": Categorical(["a", "b", "c"])})
+    grid = {"c": ["c", "a"], "x": [0.0, 0.5, 1.0]}
+    assert grid_space(space, grid) == Space({"x": Ordinal([0.0, 0.5, 1.0]), "c": Categorical(["c", "a"])})
+    with pytest.raises(ValueError, match=r"grid.c: values must differ"):
+        of_grid(space, grid | {"c": ["a", "a"]})
 
 
 def test_no_table_is_advised_of_a_task_that_trains_nothing(tmp_path):
