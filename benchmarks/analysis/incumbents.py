@@ -16,6 +16,9 @@ regret
     curve may rise.
 heavy equivalents
     Iterations consumed so far, light and heavy, divided by those that a heavy run is granted.
+budget of training
+    Where a run ends by seconds of training (`train_budget`), the result of its last trial comes after them: it is
+    none, and the trial is charged what was left. So every run ends at exactly this budget.
 """
 
 from __future__ import annotations
@@ -76,7 +79,8 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     # Records hold null where there is no number, so these columns may come as objects.
     value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
     heavy = frame["heavy"].astype(bool)
-    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & np.isfinite(value)
+    trained, limit = runs["train_seconds"].cumsum().astype(float).to_numpy(), _train_budgets(frame)
+    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & np.isfinite(value) & (trained <= limit)
     regret = _regret(frame, np.where(np.isnan(truth), value, truth), optimum, result)
 
     chosen = np.full(len(frame), -1)
@@ -98,12 +102,19 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
             "heavy_runs": heavy.astype(int).groupby([frame[name] for name in RUN]).cumsum(),
             "iterations": iterations,
             "heavy_equivalents": iterations / frame["task"].map(_heavy_budgets(frame)).astype(float),
-            "train_seconds": runs["train_seconds"].cumsum().astype(float),
+            "train_seconds": np.minimum(trained, limit),
             "time": frame["time"].astype(float),
             "value": np.where(known, value[chosen], np.nan),
             "regret": np.where(known, regret[chosen], np.nan),
         }
     )
+
+
+def _train_budgets(frame: DataFrame) -> np.ndarray:
+    """The seconds of training that each row's run had, infinite where that was no budget."""
+    if "train_budget" not in frame:  # trials of before there was one
+        return np.full(len(frame), np.inf)
+    return frame["train_budget"].astype(float).fillna(np.inf).to_numpy()
 
 
 def keys(frame: DataFrame) -> Series:

@@ -20,8 +20,9 @@ options (with their defaults)
   scale=laptop                  smoke, laptop or paper: the size of the task and its budget
   budget.heavy=                 stop after so many heavy runs,
   budget.iterations=              training iterations, light and heavy together,
-  budget.seconds=                 or seconds of training and method's own time, whichever ends
-                                  first. Without any of the three the scale's budget holds;
+  budget.seconds=                 seconds of training and method's own time,
+  budget.train_seconds=           or seconds of training alone, whichever ends first.
+                                  Without any of them the scale's budget holds;
                                   with one or more, only those given
   shared_init=false             true: all model-based methods start from the same configurations
                                 for the same seed, for a paired comparison

@@ -21,7 +21,12 @@ from benchmarks.config.registry import CONF, GROUPS, choices, document, find_tab
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
 PATHS = {"out": "a folder, . for this one", "data_dir": "a folder", "table": "a file, or the name of a table"}
-BUDGET = {"heavy": options.count, "iterations": options.count, "seconds": options.duration}
+BUDGET = {
+    "heavy": options.count,
+    "iterations": options.count,
+    "seconds": options.duration,
+    "train_seconds": options.duration,
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Request:
     methods : dict of str to dict
         conf/method/<name>.yaml with overrides, in the order they were asked for.
     budget : dict of str to number
-        Limits named heavy, iterations and seconds: those given, or else those of the scale.
+        Limits named heavy, iterations, seconds and train_seconds: those given, or else those of the scale.
     table : Path or None
         The recorded table, if `source` is "table". The scale is then the table's.
     given : dict

@@ -37,6 +37,7 @@ COLUMN_TYPES = {
     "truth": "float64",
     "recommended": "Int64",
     "test_error": "float64",
+    "train_budget": "float64",
 }
 CURVE_HEAD = ("task", "method", "seed", "hash", "data")
 CURVE_COLUMN_TYPES = {
@@ -62,7 +63,8 @@ def load(out: str | Path) -> pandas.DataFrame:
         its run.json does not say), data (name of the data set used; missing if the task has
         none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
         with `config` as one column config.<name> a parameter and None as nan, `recommended`,
-        missing where the method does not say, and `test_error`, nan where it is not known. If any trial was
+        missing where the method does not say, `test_error`, nan where it is not known, and `train_budget`, the
+        seconds of training that were the budget of the run, nan where it had none. If any trial was
         answered by a recorded table, also `answer` (number of the recorded configuration) and `distance` (to it,
         in the unit cube).
 
@@ -168,4 +170,5 @@ def _head(run: RunInfo) -> dict[str, Any]:
     """The columns that all trials of a run have in common."""
     head = {name: getattr(run, name) for name in ("task", "method", "seed", "hash", "optimum")}
     parameters = json.dumps(run.parameters, sort_keys=True, allow_nan=False)
+    head |= {"train_budget": run.identity["budget"].get("train_seconds")}
     return head | {"data": run.identity["data"] and run.identity["data"]["name"], "parameters": parameters}

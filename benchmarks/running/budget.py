@@ -30,6 +30,7 @@ class Spent:
     heavy: int = 0
     iterations: int = 0
     seconds: float = 0.0
+    train_seconds: float = 0.0
     failures_in_a_row: int = 0
     error: str | None = None
 
@@ -38,6 +39,7 @@ class Spent:
         self.heavy += row.heavy
         self.iterations += max(row.iterations, 1)
         self.seconds = row.time
+        self.train_seconds += row.train_seconds
         self.failures_in_a_row = self.failures_in_a_row + 1 if row.status == "failed" else 0
         self.error = row.error
 
@@ -56,6 +58,9 @@ class Budget:
     seconds : float, optional
         Seconds of training and of the method, as recorded. The trial during which they run out
         is the last one.
+    train_seconds : float, optional
+        Seconds of training alone, which a replay makes deterministic. The trial during which they run out is the
+        last one, and its result comes too late to count (see `benchmarks.analysis.incumbents`).
 
     Raises
     ------
@@ -66,17 +71,24 @@ class Budget:
     heavy: int | None = None
     iterations: int | None = None
     seconds: float | None = None
+    train_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if self.heavy is None and self.iterations is None and self.seconds is None:
-            raise ValueError("budget must limit at least one of heavy, iterations and seconds, got none")
+        if all(limit is None for limit in vars(self).values()):
+            raise ValueError(f"budget must limit at least one of {', '.join(vars(self))}, got none")
         for name in ("heavy", "iterations"):
             if (limit := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check_integer(f"budget.{name}", limit))
-        if self.seconds is not None:
-            if not (is_number(self.seconds) and 0 < self.seconds < math.inf):
-                raise ValueError(f"budget.seconds must be a finite number above 0, got {self.seconds!r}")
-            object.__setattr__(self, "seconds", float(self.seconds))
+        for name in ("seconds", "train_seconds"):
+            if (limit := getattr(self, name)) is not None:
+                if not (is_number(limit) and 0 < limit < math.inf):
+                    raise ValueError(f"budget.{name} must be a finite number above 0, got {limit!r}")
+                object.__setattr__(self, name, float(limit))
+
+    @property
+    def identity(self) -> dict[str, float | None]:
+        """The limits as the identity of a run has them: `train_seconds`, which the first runs did not know, if set."""
+        return {name: limit for name, limit in vars(self).items() if name != "train_seconds" or limit is not None}
 
     def allows_next(self, spent: Spent) -> bool:
         """Whether another trial may be asked for."""
@@ -84,8 +96,8 @@ class Budget:
 
     def share(self, spent: Spent) -> float:
         """The share that is spent, by the limit nearest to its end; at most 1."""
-        limits = [(self.heavy, spent.heavy), (self.iterations, spent.iterations), (self.seconds, spent.seconds)]
-        return min(1.0, max(used / limit for limit, used in limits if limit is not None))
+        limits = {name: limit for name, limit in vars(self).items() if limit is not None}
+        return min(1.0, max(getattr(spent, name) / limit for name, limit in limits.items()))
 
     def can_afford(self, iterations: int, spent: Spent) -> bool:
         """Whether so many iterations are left."""

@@ -102,7 +102,8 @@ class Experiment:
             "task": self.task.identity("task"),
             "method": self.method.identity("method"),
             "source": self.source.name,
-            **{name: jsonable(getattr(self, name)) for name in ("budget", "threads", "data")},
+            "budget": self.budget.identity,
+            **{name: jsonable(getattr(self, name)) for name in ("threads", "data")},
         }
         return identity | {"shared_init": True} if self.shared_init else identity
 

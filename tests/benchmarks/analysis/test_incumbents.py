@@ -29,6 +29,25 @@ def test_incumbents_by_hand():
     np.testing.assert_array_equal(states["regret"], [NAN, 4, 4, 4, 2, 2])
 
 
+def test_a_budget_of_training_ends_every_run_where_it_is_spent():
+    trials = run("LHHH", [0.1, 5.0, 4.0, 3.0], optimum=1.0).assign(train_budget=5.0)
+    states = incumbents(trials)
+    assert states["train_seconds"].tolist() == [1.5, 3, 4.5, 5]
+    np.testing.assert_array_equal(states["value"], [NAN, 5, 4, 4])  # the last result came after 6 seconds
+    assert incumbents(trials.assign(train_budget=6.0))["value"].tolist()[-1] == 3
+    assert incumbents(trials.assign(train_budget=NAN)).equals(incumbents(trials.drop(columns="train_budget")))
+
+
+def test_curves_on_a_budget_of_training_end_together_with_all_seeds():
+    seeds = [run("HHH", [5.0, 4.0, 3.0], seed=0), run("HH", [4.5, 2.0], seed=1)]
+    seeds[1]["train_seconds"] *= 2
+    curves = analysis.aggregate(
+        incumbents(pd.concat(seeds, ignore_index=True).assign(train_budget=4.2)), "train_seconds", "value"
+    )
+    assert curves["train_seconds"].tolist() == [1.5, 3, 4.2]
+    assert (curves["n"].tolist(), curves["mean"].tolist()) == ([1, 2, 2], [5, 4.25, 4.25])
+
+
 def test_noise_the_choice_is_by_value_and_the_regret_by_truth():
     states = incumbents(run("HHH", [2.0, 1.5, 1.9], truth=[1.8, 2.2, 1.0], optimum=1.0))
     assert states["value"].tolist() == [2.0, 1.5, 1.5]

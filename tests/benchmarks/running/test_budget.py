@@ -5,7 +5,9 @@ import math
 import pytest
 from scripted_runs import EXPERIMENT, SQUARE, Square, change, rows, run
 
+from benchmarks.analysis.incumbents import incumbents
 from benchmarks.objectives.protocol import Evaluation
+from benchmarks.records.frames import load
 from benchmarks.records.run_info import Status
 from benchmarks.running import experiment as module
 from benchmarks.running.budget import Budget
@@ -56,6 +58,24 @@ def test_seconds_are_those_of_training_and_method(tmp_path, monkeypatch):
     ]
 
 
+def test_seconds_of_training_leave_out_the_method_and_the_trial_that_exceeds_them_is_the_last(tmp_path, monkeypatch):
+    ticks = iter(range(1000))
+    monkeypatch.setattr(module.time, "perf_counter", lambda: float(next(ticks)))
+    for limit, trials in ((2.0, 2), (2.5, 3)):
+        experiment = change(budget=Budget(train_seconds=limit))
+        assert run(experiment, tmp_path) is Status.FINISHED
+        assert [row.train_seconds for row in rows(experiment, tmp_path)] == [1.0] * trials
+    (frame,) = (each for _, each in load(tmp_path).groupby("hash") if len(each) == 3)
+    assert frame["train_budget"].tolist() == [2.5] * 3
+    assert incumbents(frame)["train_seconds"].tolist() == [1.0, 2.0, 2.5]
+    assert incumbents(frame)["value"].isna().all()  # the third trial is the first heavy one, and it came too late
+
+
+def test_a_budget_that_is_not_given_is_not_in_the_identity():
+    assert change(budget=Budget(heavy=2)).identity["budget"] == {"heavy": 2, "iterations": None, "seconds": None}
+    assert change(budget=Budget(train_seconds=2)).identity["budget"]["train_seconds"] == 2.0
+
+
 def test_whichever_limit_comes_first_ends_the_run(tmp_path):
     for name, budget in {"a": Budget(heavy=1, iterations=10**6), "b": Budget(heavy=9, iterations=13)}.items():
         run(change(budget=budget), tmp_path / name)
@@ -65,7 +85,7 @@ def test_whichever_limit_comes_first_ends_the_run(tmp_path):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({}, "at least one of heavy, iterations and seconds"),
+        ({}, "at least one of heavy, iterations, seconds, train_seconds"),
         ({"heavy": 0}, r"budget.heavy must be an integer of at least 1, got 0"),
         ({"heavy": 2.5}, r"budget.heavy must be an integer of at least 1, got 2.5"),
         ({"iterations": -1}, r"budget.iterations must be an integer of at least 1, got -1"),
