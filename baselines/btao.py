@@ -1,4 +1,4 @@
-"""BTAO as a benchmark method: `btao` with its defaults, `btao_paper` with the paper's candidate rule."""
+"""BTAO as a benchmark method, by its rules: `btao` (joint), `btao_paper` and `btao_rate`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class BTAOMethod:
     problem : Problem
         A task with two levels.
     seed : int
-    light_per_heavy, n_init, candidates, square_root_beta
-        Arguments of `btao.BTAO`; `n_init` must be None where the start is shared.
+    light_per_heavy, n_init, candidates, square_root_beta, rule, logarithm, ordered
+        Arguments of `btao.BTAO`; `n_init` must be None where the start is shared. Costs are iterations consumed.
     start : {"nested", "random"}
         The nested Latin hypercube, or as many uniform random configurations, the first `n_init` of
         them trained heavily: what the nested design is to be compared with. "nested" where the start is shared.
@@ -47,10 +47,13 @@ class BTAOMethod:
         light_per_heavy: int = 2,
         n_init: int | None = None,
         start: str = "nested",
-        candidates: str = "joint",
+        candidates: str | None = None,
         square_root_beta: bool = False,
         delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] | None = None,
+        rule: str | None = None,
+        logarithm: bool | None = None,
+        ordered: bool = False,
     ) -> None:
         if problem.light_iterations is None:
             raise ValueError("problem must have a light level, but its light_iterations is None")
@@ -64,7 +67,9 @@ class BTAOMethod:
             n_init, design = len(initial.heavy), initial.light
         elif start == "random":
             n_init = problem.space.dim + 2 if n_init is None else n_init
-            design = random_design(problem.space, n_init * light_per_heavy, check_seed(seed))
+            size = n_init if rule == "rate" else n_init * light_per_heavy
+            design = random_design(problem.space, size, check_seed(seed))
+        heavy, light = problem.heavy_iterations, problem.light_iterations
         self._optimizer = BTAO(
             problem.space,
             seed=seed,
@@ -75,6 +80,11 @@ class BTAOMethod:
             rho_bounds=problem.rho_bounds if rho_bounds is None else rho_bounds,
             candidates=candidates,
             square_root_beta=square_root_beta,
+            rule=rule,
+            logarithm=logarithm,
+            ordered=ordered,
+            heavy_cost=(heavy - light if problem.continues else heavy) / light,
+            continues=problem.continues,
         )
         self._recommended: int | None = None
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
@@ -104,7 +114,7 @@ class BTAOMethod:
         asked = self._optimizer.trials
         if not 0 <= trial.number < len(asked) or asked[trial.number].config != trial.config:
             raise ValueError(f"trial {trial.number} is not pending: it was never asked for")
-        self._optimizer.tell(asked[trial.number], measurement.value, error=measurement.error)
+        self._optimizer.tell(asked[trial.number], measurement.value, error=measurement.error, cost=measurement.cost)
         if trial.heavy and (recommended := self._optimizer.recommended):
             self._recommended = recommended.number
 

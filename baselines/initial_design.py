@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from baselines.protocol import InitialDesign, Problem
-from btao import BTAO, Space
+from btao import Space
 
 
 def initial_design(space: Space, seed: int) -> InitialDesign:
@@ -20,6 +20,8 @@ def initial_design(space: Space, seed: int) -> InitialDesign:
         Number of parameters + 2 heavy configurations, and twice as many light ones that begin with
         them; fewer where some round alike.
     """
+    from btao import BTAO  # slow, and most methods need none
+
     optimizer = BTAO(space, seed=seed)
     light = tuple(optimizer.initial_design)
     return InitialDesign(light, light[: optimizer.n_init])

@@ -58,6 +58,8 @@ class Problem:
         What a model-based method has to start from, instead of a start of its own.
     folder : Path, optional
         Where a library may write files; None: in a temporary folder that is removed again.
+    continues : bool
+        Whether a heavy run continues the light one of its configuration, and pays for the rest only.
     """
 
     space: Space
@@ -69,6 +71,7 @@ class Problem:
     levels: str = "any"
     initial: InitialDesign | None = None
     folder: Path | None = None
+    continues: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What came of a trial: a value to be minimized, or nan and the reason why it failed."""
+    """What came of a trial: a value to be minimized, or nan and the reason why it failed; and iterations consumed."""
 
     value: float
     error: str | None = None
+    cost: float | None = None
 
     @property
     def failed(self) -> bool:

@@ -1,11 +1,20 @@
-"""BTAO: Bayesian optimization of hyperparameters with truncated additive models."""
+"""BTAO: Bayesian optimization of hyperparameters with truncated additive models.
 
-from btao.minimization import OptimizationResult, minimize
-from btao.optimizer import BTAO, SpaceExhausted
+The optimizer is imported on first use: SciPy takes a second to load, and a space, which is all that many need, none.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from btao.parameters import Categorical, Integer, Ordinal, Real
 from btao.space import Space
-from btao.tam import TruncationWarning
 from btao.trial import Trial
+
+if TYPE_CHECKING:
+    from btao.minimization import OptimizationResult, minimize
+    from btao.optimizer import BTAO
+    from btao.rules.rule import SpaceExhausted
+    from btao.tam import TruncationWarning
 
 __all__ = [
     "BTAO",
@@ -20,3 +29,22 @@ __all__ = [
     "TruncationWarning",
     "minimize",
 ]
+
+_LATER = {
+    "BTAO": "btao.optimizer",
+    "OptimizationResult": "btao.minimization",
+    "SpaceExhausted": "btao.rules.rule",
+    "TruncationWarning": "btao.tam",
+    "minimize": "btao.minimization",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'btao' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,6 +6,9 @@ from typing import TypeGuard, overload
 
 import numpy as np
 
+# Larger values are refused: their squares would leave the range of double precision.
+LARGEST_VALUE = 1e100
+
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Whether a value is an integer, NumPy's included; True and False are none."""

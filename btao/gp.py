@@ -30,6 +30,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
 
 from btao.arrays import BoolArray, FloatArray, IntArray
+from btao.checks import LARGEST_VALUE
 from btao.space import Space
 
 # Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
@@ -37,8 +38,6 @@ from btao.space import Space
 JITTER = 1e-10
 # Two points nearer than this are one point (METHOD item 13).
 SAME_POINT = 1e-9
-# Larger values are refused: their squares would leave the range of double precision.
-LARGEST_VALUE = 1e100
 
 LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
 # Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
@@ -106,11 +105,11 @@ class Pairs:
         """R of every pair, (pairs,)."""
         return np.exp(-(phi @ self.squared))
 
-    def factorize(self, correlation: FloatArray) -> FloatArray:
-        """Lower Cholesky factor (n, n) of the correlation matrix with the jitter on its diagonal."""
+    def factorize(self, correlation: FloatArray, nugget: float = JITTER) -> FloatArray:
+        """Lower Cholesky factor (n, n) of the correlation matrix with the nugget on its diagonal."""
         matrix = np.zeros((self.n, self.n), order="F")
         matrix[self.rows, self.columns] = correlation
-        matrix[range(self.n), range(self.n)] = 1.0 + JITTER
+        matrix[range(self.n), range(self.n)] = 1.0 + nugget
         factor: FloatArray
         factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
         if info != 0:  # not reachable with the jitter and finite input

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from btao.checks import check_integer
-from btao.optimizer import BTAO, SpaceExhausted
+from btao.optimizer import BTAO, OPTIONS
+from btao.rules.rule import SpaceExhausted
 from btao.space import Space
 from btao.trial import LEVELS, Trial, measured
 
 # What a run and the state that it continues must have in common.
 BOUNDS = ("delta_bounds", "rho_bounds")
-ARGUMENTS = ("space", "seed", "light_per_heavy", "n_init", *BOUNDS, "candidates", "square_root_beta")
+ARGUMENTS = ("space", *BOUNDS, *OPTIONS)
 
 
 @dataclass(frozen=True)

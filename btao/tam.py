@@ -31,9 +31,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrs
 
 from btao.arrays import FloatArray
+from btao.checks import LARGEST_VALUE
 from btao.gp import (
     JITTER,
-    LARGEST_VALUE,
     LOG_PHI_BOUNDS,
     LOG_PHI_PRIOR_MEAN,
     GaussianProcess,

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from btao.arrays import FloatArray
-from btao.gp import LARGEST_VALUE
+from btao.checks import LARGEST_VALUE
 
 LevelName = Literal["light", "heavy"]
 Status = Literal["pending", "ok", "failed"]
@@ -37,6 +37,8 @@ class Trial:
         Why the trial failed.
     point : (dim,) array
         The configuration in the unit cube.
+    cost : float or None
+        What it cost, if that was told.
     """
 
     number: int
@@ -46,6 +48,7 @@ class Trial:
     status: Status = "pending"
     value: float | None = None
     error: str | None = None
+    cost: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as JSON-able data; the point says more than the configuration and stands for it."""
@@ -56,6 +59,7 @@ class Trial:
             "status": self.status,
             "value": self.value,
             "error": self.error,
+            "cost": self.cost,
         }
 
 

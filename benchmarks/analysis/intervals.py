@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
 
 SEEDS_FOR_INTERVAL = 5  # with fewer, an interval is the range of the values
 
@@ -141,6 +140,8 @@ def bootstrap(
     if min(sizes) < 2:
         missing = np.full(np.shape(samples[0])[:-1], np.nan)
         return missing, missing
+    from scipy import stats  # slow to import
+
     ends = stats.bootstrap(
         tuple(samples),
         statistic,
@@ -157,6 +158,8 @@ def bootstrap(
 
 def wilson(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a share of which `hits` of n were seen, n at least 1 (Wilson, 1927)."""
+    from scipy import stats  # slow to import
+
     ends = stats.binomtest(int(hits), int(n)).proportion_ci(confidence, method="wilson")
     return float(ends.low), float(ends.high)
 
@@ -167,6 +170,8 @@ def newcombe(probability: float, m: int, n: int, confidence: float = 0.95) -> tu
     Newcombe's fifth method (2006, Statistics in Medicine 25, 559-573), for m and n of at least 2. It stays
     open where all of A are below all of B; where many pairs are ties it is too wide.
     """
+    from scipy import optimize, stats  # slow to import
+
     z, mean_size = stats.norm.isf((1 - confidence) / 2), (m + n) / 2 - 1
 
     def lower(estimate: float) -> float:
@@ -196,6 +201,8 @@ def widened_tail(sizes: Sequence[int], confidence: float) -> float:
     Hesterberg's for one sample. For several: the variance of the smallest is the most understated, and
     all of them give degrees of freedom to its estimate.
     """
+    from scipy import stats  # slow to import
+
     n = min(sizes)
     freedom = sum(size - 1 for size in sizes)
     return float(stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + confidence) / 2, freedom)))

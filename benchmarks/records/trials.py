@@ -94,7 +94,7 @@ class Row:
     @property
     def measurement(self) -> Measurement:
         """What the method was told."""
-        return Measurement(math.nan if self.value is None else self.value, self.error)
+        return Measurement(math.nan if self.value is None else self.value, self.error, float(self.iterations))
 
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Row))

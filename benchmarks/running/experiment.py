@@ -172,6 +172,7 @@ class Experiment:
             objective.levels,
             initial_design(objective.space, self.seed) if self.shared_init else None,
             folder,
+            getattr(objective, "resume_training", False),
         )
         check_compatible(self.method.name, self.method.resolve().capabilities, problem)
         return objective, self.method.build(problem=problem, seed=self.seed)

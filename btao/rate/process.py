@@ -1,0 +1,192 @@
+r"""A Gaussian process with a linear mean and noise, fitted by generalized least squares (METHOD items 21 and 22).
+
+z = H beta + f(x) + noise. Of f and noise together sigma^2 R is the covariance, with R = K + eta I and
+K_ij = exp(-(1/2) sum_k ((x_ik - x_jk) / l_k)^2). Given the lengths l and the nugget eta, with a prior precision P (in
+units of 1 / sigma^2) about b, and a0 observations of the variance s0^2,
+
+    beta    = A^-1 (H^T R^-1 z + P b),   A = H^T R^-1 H + P,
+    Q       = (z - H beta)^T R^-1 (z - H beta) + (beta - b)^T P (beta - b),
+    sigma^2 = (Q + a0 s0^2) / (n + a0),
+
+so only ln l and ln eta are searched, on -((n + a0) / 2) ln sigma^2 - (1/2) ln|R| + ln p(ln l, ln eta). Q is
+stationary in beta, so with a = R^-1 (z - H beta) the gradient is (1/2) sum_ij (a_i a_j / sigma^2 - R^-1_ij) dR_ij.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
+
+from btao.arrays import FloatArray
+from btao.gp import Kernel, Pairs, best_minimum
+
+LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
+LOG_NUGGET_MEAN, LOG_NUGGET_STD, LOG_NUGGET_BOUNDS = np.log(1e-3), 2.5, (np.log(1e-8), np.log(2.0))
+# The least sigma^2: keeps data without spread from a zero variance.
+VARIANCE_FLOOR = 1e-12
+
+
+@dataclass(frozen=True)
+class MeanPrior:
+    """What is known of a process before its data: P = diag(precision) about b, and a0 observations of s0^2."""
+
+    center: FloatArray
+    precision: FloatArray
+    a0: float = 0.0
+    s0: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """All that comes of hyperparameters in closed form: the Cholesky factors of R and of A among it."""
+
+    factor: FloatArray
+    solved_basis: FloatArray  # R^-1 H
+    precision_factor: FloatArray
+    beta: FloatArray
+    weights: FloatArray  # a
+    variance: float
+    misfit: float  # Q + a0 s0^2 in units of sigma^2: n + a0, but at the floor of sigma^2
+
+
+class Process:
+    """A process conditioned on data at fixed hyperparameters.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : (n, dim) array
+        In the unit cube.
+    basis : (n, p) array
+        H.
+    z : (n,) array
+    prior : MeanPrior
+    theta : (dim + 1,) array
+        ln l and ln eta.
+
+    Attributes
+    ----------
+    beta : (p,) array
+    variance : float
+        sigma^2.
+    """
+
+    def __init__(
+        self, kernel: Kernel, points: FloatArray, basis: FloatArray, z: FloatArray, prior: MeanPrior, theta: FloatArray
+    ) -> None:
+        self.kernel, self.points, self.basis, self.z, self.prior, self.theta = kernel, points, basis, z, prior, theta
+        pairs = Pairs.of(kernel, points)
+        self._phi = _phi(theta)
+        self._fit = _closed_form(pairs, pairs.correlation(self._phi), basis, z, prior, theta)
+        self._features = kernel.features(points)
+        self.beta, self.variance = self._fit.beta, self._fit.variance
+
+    @classmethod
+    def fitted(
+        cls,
+        kernel: Kernel,
+        points: FloatArray,
+        basis: FloatArray,
+        z: FloatArray,
+        prior: MeanPrior,
+        start: FloatArray | None = None,
+    ) -> Process:
+        """The process at the most probable hyperparameters; `start` is one more place to search from."""
+        pairs = Pairs.of(kernel, points)
+
+        def negative(theta: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = log_posterior(theta, pairs, basis, z, prior)
+            return -value, -gradient
+
+        bounds = [LOG_LENGTH_BOUNDS] * kernel.dim + [LOG_NUGGET_BOUNDS]
+        starts = [np.append(np.full(kernel.dim, LOG_LENGTH_MEAN), LOG_NUGGET_MEAN)]
+        if start is not None:
+            starts.insert(0, np.clip(start, *np.transpose(bounds)))
+        return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds))
+
+    def with_data(self, points: FloatArray, basis: FloatArray, z: FloatArray) -> Process:
+        """The process of more data, (m, dim), (m, p) and (m,), with the same hyperparameters."""
+        return Process(
+            self.kernel,
+            np.vstack([self.points, points]),
+            np.vstack([self.basis, basis]),
+            np.append(self.z, z),
+            self.prior,
+            self.theta,
+        )
+
+    def parts(self, X: FloatArray) -> Parts:
+        """What the moments at X (m, dim) are made of, whatever the basis there."""
+        squared = self.kernel.squared_differences(self._features, self.kernel.features(X))
+        dim, n, m = squared.shape
+        cross = np.exp(-(self._phi @ squared.reshape(dim, n * m)).reshape(n, m))
+        half, _ = dtrtrs(self._fit.factor, cross, lower=1)
+        reduction = np.einsum("ij,ij->j", half, half)
+        return Parts(self, self._fit.weights @ cross, 1.0 - reduction, (self._fit.solved_basis.T @ cross).T)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The process at m points: residual (m,), 1 - r^T R^-1 r (m,) and H^T R^-1 r (m, p)."""
+
+    process: Process
+    residual: FloatArray
+    correlation: FloatArray
+    explained: FloatArray
+
+    def moments(self, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the response without its noise, where the basis is (..., m, p): each (..., m).
+
+        The variance holds the uncertainty of beta, and not the nugget.
+        """
+        process = self.process
+        u = basis - self.explained
+        solved, _ = dpotrs(process._fit.precision_factor, u.reshape(-1, u.shape[-1]).T, lower=1)
+        spread = np.einsum("...p,...p->...", u, solved.T.reshape(u.shape))
+        variance = process.variance * np.maximum(self.correlation + spread, 0.0)
+        return basis @ process.beta + self.residual, variance
+
+
+def log_posterior(
+    theta: FloatArray, pairs: Pairs, basis: FloatArray, z: FloatArray, prior: MeanPrior
+) -> tuple[float, FloatArray]:
+    """The logarithm of the posterior density of theta (dim + 1,), up to a constant, and its gradient."""
+    phi, nugget = _phi(theta), float(np.exp(theta[-1]))
+    K = pairs.correlation(phi)
+    fit = _closed_form(pairs, K, basis, z, prior, theta)
+    n = pairs.n
+    inverse, _ = dpotri(fit.factor, lower=1)
+    below = fit.weights[pairs.rows] * fit.weights[pairs.columns] / fit.variance - inverse[pairs.rows, pairs.columns]
+    gradient = np.empty(len(theta))
+    gradient[:-1] = 2.0 * phi * (pairs.squared @ (below * K))
+    gradient[-1] = 0.5 * nugget * (fit.weights @ fit.weights / fit.variance - inverse.diagonal().sum())
+    value = -0.5 * (n + prior.a0) * np.log(fit.variance) - np.log(fit.factor.diagonal()).sum()
+    value -= 0.5 * (fit.misfit - n - prior.a0)
+    means = np.append(np.full(len(phi), LOG_LENGTH_MEAN), LOG_NUGGET_MEAN)
+    stds = np.append(np.full(len(phi), LOG_LENGTH_STD), LOG_NUGGET_STD)
+    standardized = (theta - means) / stds
+    return float(value - 0.5 * standardized @ standardized), gradient - standardized / stds
+
+
+def _phi(theta: FloatArray) -> FloatArray:
+    """1 / (2 l^2) of ln l."""
+    phi: FloatArray = 0.5 * np.exp(-2.0 * theta[:-1])
+    return phi
+
+
+def _closed_form(
+    pairs: Pairs, K: FloatArray, basis: FloatArray, z: FloatArray, prior: MeanPrior, theta: FloatArray
+) -> _Fit:
+    factor = pairs.factorize(K, nugget=float(np.exp(theta[-1])))
+    n, p = basis.shape
+    solved, _ = dpotrs(factor, np.column_stack([basis, z]), lower=1)
+    A = basis.T @ solved[:, :p] + np.diag(prior.precision)
+    precision_factor = np.linalg.cholesky(A)
+    beta, _ = dpotrs(precision_factor, basis.T @ solved[:, p] + prior.precision * prior.center, lower=1)
+    weights = solved[:, p] - solved[:, :p] @ beta
+    Q = weights @ (z - basis @ beta) + prior.precision @ (beta - prior.center) ** 2
+    squares = Q + prior.a0 * prior.s0**2
+    variance = max(float(squares) / (n + prior.a0), VARIANCE_FLOOR)
+    return _Fit(factor, solved[:, :p], precision_factor, beta, weights, variance, float(squares) / variance)

@@ -1,0 +1,142 @@
+"""The two-level model: heavy response = b0 + rho (light response - mean) + process (METHOD item 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from btao.arrays import FloatArray
+from btao.gp import Kernel
+from btao.rate.process import MeanPrior, Parts, Process
+
+# Gauss-Hermite nodes and weights of a standard normal, at which a light value not known yet is taken (METHOD item 26).
+N_NODES = 15
+_nodes, _weights = np.polynomial.hermite_e.hermegauss(N_NODES)
+NODES: FloatArray = _nodes
+WEIGHTS: FloatArray = _weights / _weights.sum()
+
+LIGHT_PRIOR = MeanPrior(np.zeros(1), np.zeros(1))
+# One observation of the variance 0.2^2 (METHOD item 22).
+A0, S0 = 1.0, 0.2
+
+
+@dataclass(frozen=True)
+class Data:
+    """Results of both levels in z.
+
+    Attributes
+    ----------
+    light_points, light : (n, dim) and (n,) arrays, n >= 1
+    heavy_points, heavy, light_of_heavy : (n1, dim), (n1,) and (n1,) arrays
+        The last are the light values at the heavy points.
+    """
+
+    light_points: FloatArray
+    light: FloatArray
+    heavy_points: FloatArray
+    heavy: FloatArray
+    light_of_heavy: FloatArray
+
+
+class TwoLevelModel:
+    """Both processes, conditioned on data.
+
+    Attributes
+    ----------
+    light : Process
+    heavy : Process or None
+        None while there is no heavy result.
+    """
+
+    def __init__(self, light: Process, heavy: Process | None, center: float) -> None:
+        self.light, self.heavy, self._center = light, heavy, center
+
+    @classmethod
+    def fit(
+        cls, kernel: Kernel, data: Data, start: Sequence[FloatArray | None] = (None, None), fixed: bool = False
+    ) -> TwoLevelModel:
+        """The model at the most probable hyperparameters.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        data : Data
+        start : pair of (dim + 1,) array or None
+            Hyperparameters of the light and of the heavy process from which the search starts, too.
+        fixed : bool
+            Take `start` as it is.
+        """
+        light = _fit(kernel, data.light_points, np.ones((len(data.light), 1)), data.light, LIGHT_PRIOR, start[0], fixed)
+        if len(data.heavy) == 0:
+            return cls(light, None, 0.0)
+        center = float(data.light_of_heavy.mean())
+        basis = _basis(data.light_of_heavy, center)
+        # One pseudo-observation: rho = 1, as informative as the spread of light values makes it.
+        prior = MeanPrior(np.array([0.0, 1.0]), np.array([0.0, max(float(data.light.var()), 1e-6)]), A0, S0)
+        return cls(light, _fit(kernel, data.heavy_points, basis, data.heavy, prior, start[1], fixed), center)
+
+    @property
+    def hyperparameters(self) -> tuple[FloatArray, FloatArray | None]:
+        """ln l and ln eta of both processes."""
+        return self.light.theta, None if self.heavy is None else self.heavy.theta
+
+    def fantasize(
+        self, light_points: FloatArray, heavy_points: FloatArray, light_of_heavy: FloatArray
+    ) -> TwoLevelModel:
+        """The model told its own means where runs are under way, of which the heavy ones have known light values.
+
+        It takes the uncertainty away that these runs will, and moves no mean.
+        """
+        light, heavy = self.light, self.heavy
+        if len(light_points):
+            mean, _ = self.light_moments(light_points)
+            light = light.with_data(light_points, np.ones((len(mean), 1)), mean)
+        if heavy is not None and len(heavy_points):
+            mean, _ = self.heavy_moments(heavy_points, light_of_heavy)
+            heavy = heavy.with_data(heavy_points, _basis(light_of_heavy, self._center), mean)
+        return TwoLevelModel(light, heavy, self._center)
+
+    def light_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of z_l at X (m, dim), each (m,)."""
+        return self.light.parts(X).moments(np.ones((len(X), 1)))
+
+    def heavy_moments(self, X: FloatArray, light: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of z_h at X (m, dim), where z_l is `light` (m,) there."""
+        return self._heavy_parts(X).moments(_basis(light, self._center))
+
+    def node_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """z_l at the nodes of its prediction at X (m, dim), and mean and variance of z_h there: each (N_NODES, m)."""
+        mean, variance = self.light_moments(X)
+        light = mean + NODES[:, None] * np.sqrt(variance)
+        return light, *self._heavy_parts(X).moments(_basis(light, self._center))
+
+    def new_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of z_h at X (m, dim) where z_l is not known, each (m,)."""
+        _, means, variances = self.node_moments(X)
+        mean = WEIGHTS @ means
+        return mean, WEIGHTS @ (variances + (means - mean) ** 2)
+
+    def _heavy_parts(self, X: FloatArray) -> Parts:
+        assert self.heavy is not None, "there is no heavy result yet"
+        return self.heavy.parts(X)
+
+
+def _basis(light: FloatArray, center: float) -> FloatArray:
+    """[1, z_l - center], (..., 2)."""
+    return np.stack([np.ones_like(light), light - center], axis=-1)
+
+
+def _fit(
+    kernel: Kernel,
+    points: FloatArray,
+    basis: FloatArray,
+    z: FloatArray,
+    prior: MeanPrior,
+    start: FloatArray | None,
+    fixed: bool,
+) -> Process:
+    if fixed and start is not None:
+        return Process(kernel, points, basis, z, prior, start)
+    return Process.fitted(kernel, points, basis, z, prior, start)

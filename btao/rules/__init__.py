@@ -1,0 +1,1 @@
+"""The rules that choose the next trial from a `History`: `additive`, for the paper's model, and `rate`."""

@@ -1,0 +1,77 @@
+"""The trials of an optimizer, as the rules look at them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from btao.arrays import BoolArray, FloatArray
+from btao.gp import Kernel
+from btao.space import Space
+from btao.trial import LevelName, Status, Trial, measured
+
+
+class History:
+    """All trials in the order of asking.
+
+    Attributes
+    ----------
+    space : Space
+    kernel : Kernel
+    trials : list of Trial
+    n_told : int
+        How many of them were told.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.kernel = Kernel(space.dim, space)
+        self.trials: list[Trial] = []
+        self.n_told = 0
+
+    def select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
+        """The trials of a level and a status."""
+        return [
+            trial
+            for trial in self.trials
+            if (level is None or trial.level == level) and (status is None or trial.status == status)
+        ]
+
+    def points(self, trials: list[Trial]) -> FloatArray:
+        """Their points, (n, dim)."""
+        return np.array([trial.point for trial in trials]).reshape(len(trials), self.space.dim)
+
+    def best_points(self, level: LevelName, n: int) -> FloatArray:
+        """The points of the n best successful trials of a level."""
+        return self.points(sorted(self.select(level, "ok"), key=measured)[:n])
+
+    def light_data(self) -> tuple[FloatArray, FloatArray]:
+        """Light points and values; configurations that failed at either level stand at the worst value."""
+        told = [trial for trial in self.select("light") if trial.status != "pending"]
+        worst = max(measured(trial) for trial in told if trial.status == "ok")
+        values = np.array([trial.value if trial.status == "ok" else worst for trial in told])
+        failed = self.select("heavy", "failed")
+        if failed:
+            values[self.kernel.same(self.points(told), self.points(failed)).any(axis=1)] = worst
+        return self.points(told), values
+
+    def known_light(self, points: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """Which of the points (m, dim) have a light value, (m,), and the values of these."""
+        measured = self.select("light", "ok")
+        same = self.kernel.same(points, self.points(measured))
+        known: BoolArray = np.any(same, axis=1)
+        return known, np.array([measured[index].value for index in same[known].argmax(axis=1)])
+
+    def heavy_candidates(self, within: int | None = None) -> list[Trial]:
+        """Successful light trials, of the first `within`, whose configuration had no heavy run yet."""
+        lights = [trial for trial in self.select("light")[:within] if trial.status == "ok"]
+        heavies = self.select("heavy")
+        if not lights or not heavies:
+            return lights
+        tried = np.any(self.kernel.same(self.points(lights), self.points(heavies)), axis=1)
+        return [trial for trial, done in zip(lights, tried, strict=True) if not done]
+
+    def distinct(self, points: FloatArray) -> FloatArray:
+        """The points, snapped, without those that round to an earlier one."""
+        points = self.space.snap(points)
+        distinct: FloatArray = points[self.kernel.first(points) == np.arange(len(points))]
+        return distinct

@@ -1,0 +1,207 @@
+"""The rate rule: the run, light or heavy, that promises the largest improvement per cost (METHOD items 19-28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from btao.acquisition import N_BEST
+from btao.arrays import FloatArray
+from btao.rate.costs import Costs
+from btao.rate.improvement import log_improvement, log_rate_of_new
+from btao.rate.outputs import Outputs
+from btao.rate.two_level import WEIGHTS, Data, TwoLevelModel
+from btao.recommendation import least_expected
+from btao.rules.history import History
+from btao.rules.rule import Rule
+from btao.trial import LEVELS, LevelName, Trial, measured
+
+# Light runs in a row, and the light cost of configurations that were not promoted over that of those that were, after
+# which the best of them is promoted (METHOD item 27).
+MAX_LIGHT_RUN = 4
+MAX_LIGHT_SHARE = 2.0
+
+
+class RateRule(Rule):
+    """A known light point is trained heavily, or a new one lightly: whichever gains most per cost.
+
+    Parameters
+    ----------
+    history : History
+    seed : int
+    design : (n, dim) array
+        The start: light runs, of which the best is trained heavily.
+    logarithm : bool or None
+        Whether models see the logarithm of values; None: where all are shares, as errors are (METHOD item 20).
+    ordered : bool
+        Whether a heavy value is known not to exceed its light one (METHOD item 23).
+    heavy_cost : float
+        Cost of a heavy run in units of a light one, for trials that are told without a cost.
+    continues : bool
+        Whether a heavy run continues the light one, and costs the rest.
+
+    Notes
+    -----
+    Several trials may be asked before one is told: those under way are taken to turn out as the model expects.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        seed: int,
+        design: FloatArray,
+        *,
+        logarithm: bool | None,
+        ordered: bool,
+        heavy_cost: float,
+        continues: bool,
+    ) -> None:
+        super().__init__(history, seed, design)
+        self._logarithm, self._ordered = logarithm, ordered
+        self._heavy_cost, self._continues = heavy_cost, continues
+        # Hyperparameters of the last fit made for a proposal, with the number of results it had seen.
+        self._warm: tuple[int, tuple[FloatArray, FloatArray | None]] | None = None
+        self._cache: tuple[int, Outputs, TwoLevelModel] | None = None
+
+    def propose(self) -> tuple[LevelName, FloatArray]:
+        """See `Rule.propose`."""
+        history = self.history
+        lights = history.select("light")
+        if len(lights) < len(self.design):
+            return "light", self.design[len(lights)]
+        ready = history.heavy_candidates()
+        if not history.select("heavy", "ok"):
+            return self._first_heavy(ready)
+        known = history.points(lights)
+        outputs, model = self._model(commit=True)
+        model = self._with_pending(outputs, model)
+        light_cost, heavy_cost = self._costs().of_runs()
+        heavies = np.array([measured(trial) for trial in history.select("heavy", "ok")])
+        best = float(outputs.to_z(heavies).min())
+
+        rates = self._rates_of_known(outputs, model, best, ready) - np.log(heavy_cost)
+        if len(ready) and self._must_promote():
+            return "heavy", ready[int(rates.argmax())].point
+
+        def rate_of_new(X: FloatArray) -> FloatArray:
+            light, mean, variance = model.node_moments(X)
+            gains = log_improvement(best, mean, variance, light if self._ordered else None)
+            return log_rate_of_new(gains, WEIGHTS, light_cost, heavy_cost)
+
+        around = np.vstack([history.best_points("heavy", N_BEST), history.best_points("light", N_BEST)])
+        new = self._maximize(rate_of_new, known, around)
+        if new is None:
+            if not len(ready):
+                raise self._exhausted()
+            return "heavy", ready[int(rates.argmax())].point
+        if len(ready) and rates.max() >= rate_of_new(new[None, :])[0]:
+            return "heavy", ready[int(rates.argmax())].point
+        return "light", new
+
+    def recommended(self) -> Trial | None:
+        """See `Rule.recommended`.
+
+        The model is that of the last proposal, told all results since; before there is one, this is `best`. As it
+        takes noise off the values, it may differ from `best`.
+        """
+        heavies = self.history.select("heavy", "ok")
+        if self._warm is None or self._warm[1][1] is None or not heavies:
+            return self.best()
+        _, data = self._data()
+        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], fixed=True)
+        means, _ = model.heavy_moments(data.heavy_points, data.light_of_heavy)
+        return heavies[least_expected(data.heavy, means)]
+
+    def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """See `Rule.predict`. Where a light value is known it is used."""
+        outputs, model = self._model()
+        mean, variance = model.new_moments(points)
+        known, y_light = self.history.known_light(points)
+        if known.any():
+            mean[known], variance[known] = model.heavy_moments(points[known], outputs.to_z(y_light))
+        return outputs.moments(mean, variance)
+
+    def state(self) -> dict[str, Any]:
+        """See `Rule.state`."""
+        if self._warm is None:
+            return {"warm": None}
+        seen, thetas = self._warm
+        return {"warm": [seen, *(None if theta is None else theta.tolist() for theta in thetas)]}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """See `Rule.restore`."""
+        if state["warm"] is not None:
+            seen, light, heavy = state["warm"]
+            self._warm = seen, (np.array(light, dtype=float), None if heavy is None else np.array(heavy, dtype=float))
+
+    # ---------------------------------------------------------------- which level
+
+    def _first_heavy(self, ready: list[Trial]) -> tuple[LevelName, FloatArray]:
+        """The best of the start; a new light point far from all others while none has succeeded, or all have failed."""
+        if ready and not self.history.select("heavy", "pending"):
+            return "heavy", min(ready, key=measured).point
+        new = self._farthest(self.history.points(self.history.select("light")))
+        if new is not None:
+            return "light", new
+        if not ready:
+            raise self._exhausted()
+        return "heavy", min(ready, key=measured).point
+
+    def _must_promote(self) -> bool:
+        """Whether light runs have had their share (METHOD item 27)."""
+        latest = self.history.trials[len(self.design) :][-MAX_LIGHT_RUN:]
+        in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
+        return in_a_row or self._costs().too_light(MAX_LIGHT_SHARE, self._continues)
+
+    def _rates_of_known(self, outputs: Outputs, model: TwoLevelModel, best: float, ready: list[Trial]) -> FloatArray:
+        """ln of the improvement that a heavy run of each known light point promises (METHOD item 25)."""
+        if not ready:
+            return np.empty(0)
+        light = outputs.to_z(np.array([measured(trial) for trial in ready]))
+        mean, variance = model.heavy_moments(self.history.points(ready), light)
+        return log_improvement(best, mean, variance, light if self._ordered else None)
+
+    def _costs(self) -> Costs:
+        """Costs of the runs told so far, by light run."""
+        history = self.history
+        lights = [trial for trial in history.select("light") if trial.status != "pending"]
+        heavies = [trial for trial in history.select("heavy") if trial.status != "pending"]
+        light = np.array([1.0 if trial.cost is None else trial.cost for trial in lights])
+        heavy = np.full(len(lights), np.nan)
+        if heavies:
+            of = history.kernel.same(history.points(heavies), history.points(lights)).argmax(axis=1)
+            heavy[of] = [self._heavy_cost if trial.cost is None else trial.cost for trial in heavies]
+        return Costs(light, heavy)
+
+    # ---------------------------------------------------------------- models
+
+    def _data(self) -> tuple[Outputs, Data]:
+        """All results in z."""
+        history = self.history
+        points, light = history.light_data()
+        heavies = history.select("heavy", "ok")
+        heavy_points, heavy = history.points(heavies), np.array([measured(trial) for trial in heavies])
+        outputs = Outputs.of(np.concatenate([light, heavy]), self._logarithm)
+        _, of_heavy = history.known_light(heavy_points)
+        return outputs, Data(points, outputs.to_z(light), heavy_points, outputs.to_z(heavy), outputs.to_z(of_heavy))
+
+    def _model(self, commit: bool = False) -> tuple[Outputs, TwoLevelModel]:
+        """The model of all results; `commit` makes it the next fit's warm start."""
+        told = self.history.n_told
+        if self._cache is None or self._cache[0] != told:
+            outputs, data = self._data()
+            seen, start = self._warm or (None, (None, None))
+            self._cache = told, outputs, TwoLevelModel.fit(self.history.kernel, data, start, fixed=seen == told)
+        _, outputs, model = self._cache
+        if commit:
+            self._warm = told, model.hyperparameters
+        return outputs, model
+
+    def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
+        """The model with all trials under way taken at their predicted means."""
+        history = self.history
+        light, heavy = (history.points(history.select(level, "pending")) for level in LEVELS)
+        _, y_light = history.known_light(heavy)
+        return model.fantasize(light, heavy, outputs.to_z(y_light))
