@@ -258,7 +258,7 @@ def test_a_finished_run_is_not_run_again_and_a_longer_one_goes_on(tmp_path):
         ("n_init", 4),
         ("delta_bounds", (-1.0, 0.0)),
         ("rho_bounds", (0.0, 1.0)),
-        ("candidates", "light"),
+        ("rule", "paper"),
         ("square_root_beta", True),
     ],
 )

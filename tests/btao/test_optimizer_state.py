@@ -101,7 +101,8 @@ def test_trials_under_way_survive_in_the_state():
 
 
 def test_the_state_is_strict_json_with_all_arguments():
-    options = {"seed": 4, "light_per_heavy": 3, "n_init": 2, "candidates": "light", "square_root_beta": True}
+    options = {"seed": 4, "light_per_heavy": 3, "n_init": 2, "rule": "paper", "square_root_beta": True}
+    options |= {"logarithm": True, "ordered": True, "heavy_cost": 3.0, "continues": False}
     bounds = {"delta_bounds": (-math.inf, 0.25), "rho_bounds": (-0.5, math.inf)}
     optimizer = BTAO(MIXED, **options, **bounds)
     optimizer.tell(optimizer.ask(), error="no")
@@ -123,7 +124,7 @@ def test_the_state_is_strict_json_with_all_arguments():
         ("", "not a state of BTAO"),
         ("[]", "not a state of BTAO"),
         ("{}", "not a state of BTAO"),
-        ('{"format": 99}', "format 99, but this version of btao reads 2"),
+        ('{"format": 99}', "format 99, but this version of btao reads 2 and 3"),
     ],
 )
 def test_texts_that_are_no_state_are_refused(text, message):

@@ -35,12 +35,52 @@ class Waiting(Currin):
         return super().evaluate(config, level, seed)
 """
 
+TRAINED = """
+import time
+import numpy as np
+from benchmarks.objectives.curve import CurveTask, Iteration
+from benchmarks.objectives.protocol import configuration_seed
+from btao import Real, Space
+from btao.training import Level
+
+class Trained(CurveTask):
+    # A walk of 5 ms an iteration, whose every step depends on the last.
+
+    space = Space({"x": Real(0.0, 1.0)})
+    data, delta_bounds, rho_bounds = None, (-1.0, 0.0), (0.0, 1.0)
+
+    def __init__(self, noise=0.0, light_iterations=2, heavy_iterations=60, delta_bounds=None, rho_bounds=None):
+        self.light, self.heavy, self.resume_training = Level(light_iterations), Level(heavy_iterations), True
+
+    def prepare(self):
+        pass
+
+    def start(self, config, seed):
+        return Walk(configuration_seed(seed, config))
+
+class Walk:
+    def __init__(self, seed):
+        self.weights = np.random.default_rng(seed).random(8)
+
+    def advance(self):
+        time.sleep(0.005)
+        self.weights = np.abs(np.sin(37 * self.weights))
+        return Iteration(self.weights.mean(), self.weights.max())
+
+    def state(self):
+        return {"weights": self.weights}
+
+    def restore(self, state):
+        self.weights = state["weights"]
+"""
+
 
 @pytest.fixture
 def command(tmp_path):
     """Start the command in an empty folder, in a process group of its own."""
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "waiting_task.py").write_text(WAITING)
+    (tmp_path / "modules" / "trained_task.py").write_text(TRAINED)
     (tmp_path / "here").mkdir()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "modules")])}
     started = []
@@ -120,9 +160,8 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
 
 def test_kill_9_in_the_middle_of_a_heavy_training_run_costs_that_run_and_no_more(command, tmp_path):
     """Hyperband: three light runs, of which one is continued to the end; then heavy runs from the start."""
-    levels = {"light_iterations": 2, "heavy_iterations": 60, "heavy_patience": 60}
-    common = ["+task=fcn", "scale=smoke", "method=hyperband", "seeds=1", "budget.heavy=2"]
-    common += [f"task.parameters.{name}={value}" for name, value in levels.items()]
+    common = ["+task=currin", "task._target_=trained_task.Trained", "method=hyperband", "seeds=1", "budget.heavy=2"]
+    common += ["task.parameters.light_iterations=2", "task.parameters.heavy_iterations=60"]
     common += ["methods.hyperband.n_rungs=2"]
     assert finish(command(*common, "out=whole"))[0] == 0
     process = command(*common, "out=killed")

@@ -1,0 +1,230 @@
+"""The rate rule by ask and tell: start, limits, choices, failures, pending trials, state (METHOD items 19 and 27)."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted
+from btao.rate.improvement import log_improvement, log_rate_of_new
+from btao.rate.two_level import WEIGHTS
+
+SQUARE = Space({"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
+MIXED = Space(
+    {"x": Real(1e-3, 1.0, log=True), "k": Integer(1, 9), "o": Ordinal((1, 2, 8)), "c": Categorical(("a", "b"))}
+)
+
+
+def response(config, level):
+    """An error whose light value is larger, and misleads a little."""
+    base = 0.05 + (config["x"] - 0.3) ** 2 + (config["y"] - 0.7) ** 2
+    return base if level == "heavy" else base * 1.4 + 0.05 * config["x"]
+
+
+def mixed(config, level):
+    far = (math.log10(config["x"]) + 1) ** 2 / 9 + (config["k"] - 4) ** 2 / 50 + 0.1 * (config["c"] == "b")
+    return (far + 0.05 * config["o"] + 0.02) * (1.0 if level == "heavy" else 1.3)
+
+
+def advance(optimizer, n, function=response, costs=(1.0, 5.0)):
+    """n trials, asked and told one by one."""
+    for _ in range(n):
+        trial = optimizer.ask()
+        optimizer.tell(trial, function(trial.config, trial.level), cost=costs[trial.level == "heavy"])
+    return optimizer.trials
+
+
+def levels(trials):
+    return "".join(trial.level[0] for trial in trials)
+
+
+def test_the_start_is_a_latin_hypercube_of_light_runs_and_a_heavy_one_at_the_best():
+    optimizer = BTAO(SQUARE, seed=3, rule="rate")
+    trials = advance(optimizer, 5)
+    assert levels(trials) == "llllh"
+    points = np.array([trial.point for trial in trials[:4]])
+    np.testing.assert_array_equal(np.sort(np.floor(4 * points), axis=0), np.tile(np.arange(4.0)[:, None], 2))
+    assert trials[4].config == min(trials[:4], key=lambda trial: trial.value).config
+    assert [trial.config for trial in trials[:4]] == optimizer.initial_design
+
+
+def test_it_finds_the_minimizer_within_the_cost_of_a_few_heavy_runs():
+    for seed in range(3):
+        optimizer = BTAO(SQUARE, seed=seed, rule="rate")
+        while sum(trial.cost for trial in optimizer.trials) < 60:
+            advance(optimizer, 1)
+        assert optimizer.best.value - 0.05 < 2e-3
+
+
+def test_each_choice_is_the_largest_rate():
+    """Against the definition: improvement over cost of every known light point, and of the new one that it chose."""
+    optimizer = BTAO(SQUARE, seed=1, rule="rate")
+    advance(optimizer, 5)
+    seen = set()
+    for _ in range(14):
+        rule, history = optimizer._rule, optimizer._history
+        ready, forced = history.heavy_candidates(), rule._must_promote()
+        trial = optimizer.ask()
+        outputs, model = rule._model()
+        light_cost, heavy_cost = rule._costs().of_runs()
+        best = outputs.to_z(np.array([optimizer.best.value]))[0]
+        z = outputs.to_z(np.array([each.value for each in ready]))
+        mean, variance = model.heavy_moments(history.points(ready), z)
+        known = np.exp(log_improvement(best, mean, variance)) / heavy_cost
+        if trial.level == "heavy":
+            assert trial.config == ready[int(known.argmax())].config
+        else:
+            _, mean, variance = model.node_moments(trial.point[None])
+            new = np.exp(log_rate_of_new(log_improvement(best, mean, variance), WEIGHTS, light_cost, heavy_cost))
+            assert not forced and new[0] > known.max()
+        seen.add((trial.level, forced))
+        optimizer.tell(trial, response(trial.config, trial.level), cost=5.0 if trial.level == "heavy" else 1.0)
+    assert {("light", False), ("heavy", False)} <= seen
+
+
+def test_after_four_light_runs_in_a_row_one_is_promoted():
+    trials = advance(BTAO(SQUARE, seed=0, rule="rate"), 40, costs=(1e-6, 5.0))
+    assert "lllll" not in levels(trials[4:])
+    assert "llllh" in levels(trials[4:])
+
+
+def test_light_runs_that_cost_more_than_twice_the_heavy_ones_are_not_continued():
+    trials = advance(BTAO(SQUARE, seed=0, rule="rate"), 30, costs=(5.0, 0.5))
+    for k in range(5, 30):
+        wasted = 5.0 * sum(
+            trial.level == "light" and not any(t.level == "heavy" and t.config == trial.config for t in trials[:k])
+            for trial in trials[:k]
+        )
+        kept = sum(5.5 for trial in trials[:k] if trial.level == "heavy")
+        if wasted > 2 * kept:
+            assert trials[k].level == "heavy"
+
+
+def test_a_light_level_that_costs_as_much_as_heavy_is_seldom_asked_for_nothing():
+    shares = [
+        levels(advance(BTAO(SQUARE, seed=0, rule="rate"), 30, costs=costs)).count("h") for costs in ((1, 20), (1, 1))
+    ]
+    assert shares[0] < shares[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"ordered": True}, {"logarithm": False}, {"continues": False}])
+def test_no_configuration_is_asked_twice_at_a_level_whatever_is_pending(options):
+    optimizer = BTAO(MIXED, seed=2, rule="rate", **options)
+    pending, generator = [], np.random.default_rng(0)
+    for _ in range(60):
+        pending.append(optimizer.ask())
+        while len(pending) > generator.integers(1, 5):
+            trial = pending.pop(generator.integers(len(pending)))
+            optimizer.tell(trial, mixed(trial.config, trial.level))
+    asked = [(trial.level, tuple(trial.config.values())) for trial in optimizer.trials]
+    assert len(set(asked)) == len(asked)
+    lights = {config for level, config in asked if level == "light"}
+    assert {config for level, config in asked if level == "heavy"} <= lights
+    assert levels(optimizer.trials).count("h") > 8
+
+
+def test_a_restored_optimizer_asks_what_the_original_asks():
+    optimizer = BTAO(MIXED, seed=5, rule="rate", ordered=True)
+    for n in range(18):
+        state = json.loads(json.dumps(json.loads(optimizer.to_json())))
+        restored = BTAO.from_json(json.dumps(state))
+        mine, other = optimizer.ask(), restored.ask()
+        assert (mine, mine.point.tolist()) == (other, other.point.tolist())
+        if n % 5 == 3:
+            continue  # stays pending
+        optimizer.tell(mine, mixed(mine.config, mine.level), cost=1.0 + n % 3)
+    assert BTAO.from_json(optimizer.to_json()).recommended == optimizer.recommended
+
+
+@pytest.mark.parametrize("pattern", ["all light of the start", "every third", "the first heavy", "all heavy"])
+def test_failures_are_never_asked_again_and_the_search_goes_on(pattern):
+    optimizer = BTAO(SQUARE, seed=4, rule="rate")
+    for n in range(30):
+        trial = optimizer.ask()
+        fails = {
+            "all light of the start": n < 4,
+            "every third": n % 3 == 2,
+            "the first heavy": trial.level == "heavy" and not any(t.level == "heavy" for t in optimizer.trials[:-1]),
+            "all heavy": trial.level == "heavy",
+        }[pattern]
+        optimizer.tell(trial, math.nan if fails else response(trial.config, trial.level))
+    failed = [(t.level, tuple(t.point)) for t in optimizer.trials if t.status == "failed"]
+    assert len(set(failed)) == len(failed) > 0
+    asked = [(t.level, tuple(t.point)) for t in optimizer.trials]
+    assert len(set(asked)) == len(asked)
+    if pattern == "all heavy":
+        assert optimizer.best is None
+        assert levels(optimizer.trials).count("h") > 3
+    else:
+        assert optimizer.best.value < 0.15
+
+
+def test_a_finite_space_is_searched_to_its_end_at_both_levels():
+    optimizer = BTAO(Space({"k": Ordinal((1, 2, 4, 8)), "c": Categorical(("a", "b"))}), seed=0, rule="rate")
+    advance(optimizer, 16, lambda config, level: config["k"] / 10 + (config["c"] == "b") * 0.05)
+    assert sorted(levels(optimizer.trials)) == ["h"] * 8 + ["l"] * 8
+    assert optimizer.best.config == {"k": 1, "c": "a"}
+    with pytest.raises(SpaceExhausted, match="all 8 configurations"):
+        optimizer.ask()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, -5.0, 1e99])
+def test_equal_values_are_no_obstacle(value):
+    trials = advance(BTAO(SQUARE, seed=0, rule="rate"), 14, lambda config, level: value)
+    assert "h" in levels(trials[5:])
+
+
+def test_the_profile_knows_what_was_measured_and_is_wider_where_nothing_was():
+    optimizer = BTAO(SQUARE, seed=3, rule="rate", logarithm=False)
+    advance(optimizer, 30)
+    heavies = [trial for trial in optimizer.trials if trial.level == "heavy"]
+    mean, std = optimizer.predict([trial.config for trial in heavies])
+    np.testing.assert_allclose(mean, [trial.value for trial in heavies], atol=5e-3)
+    _, far = optimizer.predict({"x": 1.0, "y": 0.0})
+    assert far[0] > std.max()
+    with pytest.raises(RuntimeError, match="predict needs a successful light and heavy trial"):
+        BTAO(SQUARE, rule="rate").predict({"x": 0.5, "y": 0.5})
+
+
+def test_without_costs_a_heavy_run_counts_as_often_as_was_said():
+    cheap, dear = (BTAO(SQUARE, seed=1, rule="rate", heavy_cost=cost) for cost in (0.5, 50.0))
+    counts = []
+    for optimizer in (cheap, dear):
+        for _ in range(30):
+            trial = optimizer.ask()
+            optimizer.tell(trial, response(trial.config, trial.level))
+        counts.append(levels(optimizer.trials).count("h"))
+    assert counts[0] > counts[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"rule": "fast"}, ValueError, r"rule must be one of \('joint', 'paper', 'rate'\), got 'fast'"),
+        ({"rule": "rate", "candidates": "joint"}, ValueError, "candidates='joint' is the former name of rule='joint'"),
+        ({"rule": "rate", "heavy_cost": 0}, ValueError, "heavy_cost must be a finite number above 0, got 0"),
+        ({"rule": "rate", "heavy_cost": math.nan}, ValueError, "heavy_cost must be a finite number above 0"),
+        ({"rule": "rate", "logarithm": "yes"}, TypeError, "logarithm must be True, False or None, got 'yes'"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        BTAO(SQUARE, **options)
+
+
+@pytest.mark.parametrize(
+    ("cost", "error"),
+    [(-1.0, ValueError), (math.inf, ValueError), (math.nan, ValueError), ("3", TypeError), (True, TypeError)],
+)
+def test_a_wrong_cost_is_refused_and_the_trial_stays_pending(cost, error):
+    optimizer = BTAO(SQUARE, rule="rate")
+    trial = optimizer.ask()
+    with pytest.raises(error, match="cost must be"):
+        optimizer.tell(trial, 0.5, cost=cost)
+    assert optimizer.pending == [trial]
+
+
+def test_the_former_names_of_the_rules_are_understood():
+    assert [BTAO(SQUARE, candidates=name).rule for name in ("joint", "light")] == ["joint", "paper"]
+    assert BTAO(SQUARE).rule == "joint"
