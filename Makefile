@@ -31,6 +31,8 @@ test: export MKL_NUM_THREADS = 1
 test: export TF_NUM_INTRAOP_THREADS = 1
 test: export TF_NUM_INTEROP_THREADS = 1
 test: export BTAO_OFFLINE = 1
+# Commands that the tests start keep what they compile, as a user's do.
+test: unexport PYTHONDONTWRITEBYTECODE
 test: venv ## run the tests: make test PYTEST_ARGS="-k space"
 	@$(PY) -m pytest $(PYTEST_ARGS)
 

@@ -25,7 +25,7 @@ SECONDS = [[1, 2, 3, 10], [1, 2, 4, 5], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2], [1, 
 def table(errors=ERRORS, iterations=(1, 2, 3, 4), every_iteration=True, **head):
     rows = [
         {"configuration": c, "config.units": 16 + c, "iteration": i, "consumed": i, "validation_error": error}
-        | {"training_error": error, "seconds": 2.0 * seconds, "processor_seconds": float(seconds)}
+        | {"training_error": error, "test_error": error, "seconds": 2.0 * seconds, "processor_seconds": float(seconds)}
         for c, (curve, clock) in enumerate(zip(errors, SECONDS, strict=False))
         for i, error, seconds in zip(iterations, curve, clock, strict=False)
     ]
