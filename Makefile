@@ -25,16 +25,15 @@ run: venv ## run experiments: make run ARGS="+task=svm scale=laptop"
 	@set -f; $(PY) -m benchmarks.run $(ARGS)
 
 # One thread a worker: what is tested must not depend on the number of cores, and workers must not fight for them.
+# Commands that the tests start keep the modules that they compile, as a user's do.
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 test: export MKL_NUM_THREADS = 1
 test: export TF_NUM_INTRAOP_THREADS = 1
 test: export TF_NUM_INTEROP_THREADS = 1
 test: export BTAO_OFFLINE = 1
-# Commands that the tests start keep what they compile, as a user's do.
-test: unexport PYTHONDONTWRITEBYTECODE
 test: venv ## run the tests: make test PYTEST_ARGS="-k space"
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest $(PYTEST_ARGS)
 
 # At the committed reference results the notebooks are rewritten where they lie; at another scale they
 # are only executed, and what they drew is left in build/notebooks.
