@@ -95,12 +95,14 @@ class GPBO:
             return None
         numbers = sorted(values)
         observed = [values[number] for number in numbers]
-        means: ArrayLike = observed
-        if self._warm is not None:
-            points = np.array(self._points)
-            posterior = self._model(points, values, fixed=True).posterior_
-            means, _ = posterior.moments(points[numbers])
+        means: ArrayLike = observed if self._warm is None else self._means(values, numbers)
         return numbers[least_expected(observed, means)]
+
+    def _means(self, values: dict[int, float], numbers: list[int]) -> FloatArray:
+        """What the process of the last proposal, told all results since, expects of some trials."""
+        points = np.array(self._points)
+        means, _ = self._model(points, values, fixed=True).posterior_.moments(points[numbers])
+        return means
 
     def _propose(self) -> FloatArray:
         known = np.array(self._points)
@@ -135,11 +137,13 @@ class GPBO:
 
     def _model(self, points: FloatArray, values: dict[int, float], fixed: bool = False) -> GaussianProcess:
         """The process of all results, fitted from the last hyperparameters, or with these as they are."""
-        worst = max(values.values())
-        told = sorted(self._told)
-        return GaussianProcess(self._space).fit(
-            points[told], [values.get(number, worst) for number in told], start=self._warm, fixed=fixed
-        )
+        told, results = self._results(values)
+        return GaussianProcess(self._space).fit(points[told], results, start=self._warm, fixed=fixed)
+
+    def _results(self, values: dict[int, float]) -> tuple[list[int], FloatArray]:
+        """The numbers of the trials told, and their values: of failed ones the worst that was seen."""
+        worst, told = max(values.values()), sorted(self._told)
+        return told, np.array([values.get(number, worst) for number in told])
 
     def _start(self, n_init: int) -> FloatArray:
         """A well spread Latin hypercube, without points that round alike."""

@@ -73,6 +73,8 @@ def resolve(name):
 EARLY = {
     "tpe": {"n_startup_jobs": 5},
     "gp_bo": {"n_init": 3},
+    "gp_ei": {"n_init": 3},
+    "btao_rate": {"n_init": 3},
     "smac": {"n_init": 2},
     "smac_gp": {"n_init": 2, "retrain_after": 4},
     "btao": {"n_init": 2},

@@ -12,7 +12,17 @@ from benchmarks.records.run_info import Status
 PERSISTED = {
     "task": {"cnn": 1, "currin": 1, "fcn": 1, "park": 1, "svm": 1, "toy": 1},
     "method": {
-        **{"bohb": 1, "btao": 1, "btao_paper": 1, "btao_rate": 1, "dehb": 1, "gp_bo": 1, "hyperband": 1, "mf_gp": 1},
+        **{
+            "bohb": 1,
+            "btao": 1,
+            "btao_paper": 1,
+            "btao_rate": 1,
+            "dehb": 1,
+            "gp_bo": 1,
+            "gp_ei": 1,
+            "hyperband": 1,
+            "mf_gp": 1,
+        },
         **{"optuna_gp": 1, "optuna_tpe": 1, "random_search": 1, "smac": 1, "smac_gp": 1, "tpe": 1, "design": 1},
     },
 }
