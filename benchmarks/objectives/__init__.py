@@ -1,5 +1,5 @@
 """The tasks: a space, a light and a heavy level and an evaluation, as `protocol` defines them.
 
-`toy`, `currin` and `park` are functions (`synthetic`); `svm`, `fcn` and `cnn` train on images. `curve` continues
-training curves, `network_task`, `networks` and `tensorflow_session` are what the two networks share.
+`toy`, `currin`, `park` and those in `functions` are functions (`synthetic`); `svm`, `fcn` and `cnn` train on images.
+`curve` continues training curves, `network_task`, `networks` and `tensorflow_session` are what the two networks share.
 """
