@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.objectives.functions.branin import Branin, heavy
-from benchmarks.objectives.functions.camel import heavy as camel
 
 
 def independent(x: ArrayLike) -> NDArray[np.float64]:
-    """Of points (..., 2): the camel function of the same place of its own domain, which knows nothing of Branin's."""
-    x = np.asarray(x, dtype=float)
-    return camel((x - [2.5, 7.5]) / [3.75, 3.75])
+    """sin(x1) + cos(x2) of points (..., 2), which knows nothing of Branin's function."""
+    x1, x2 = np.moveaxis(np.asarray(x, dtype=float), -1, 0)
+    return np.sin(x1) + np.cos(x2)
 
 
 def opposite(x: ArrayLike) -> NDArray[np.float64]:

@@ -94,7 +94,7 @@ BY_HAND = {
     "park1": (park1, park1_light),
     "borehole": (borehole, lambda *x: borehole(*x, two_pi=5, one=1.5)),
     "trid": (trid, trid_light),
-    "branin_independent": (branin, lambda x, y: camel((x - 2.5) / 3.75, (y - 7.5) / 3.75)),
+    "branin_independent": (branin, lambda x, y: cos(x - pi / 2) + sin(y + pi / 2)),
     "branin_opposite": (branin, lambda x, y: -branin(x, y)),
     "branin_shifted": (branin, lambda x, y: branin(x - 2, y - 3)),
 }
