@@ -192,4 +192,4 @@ def test_light_levels_tell_of_heavy_ones_but_for_those_that_mislead():
     assert min(ranks.values()) > 0.3  # of Forrester's
     assert abs(misleading["branin_independent"]) < 0.2
     assert misleading["branin_opposite"] == pytest.approx(-1)
-    assert 0.5 < misleading["branin_shifted"] < 0.98
+    assert 0.1 < misleading["branin_shifted"] < 0.8
