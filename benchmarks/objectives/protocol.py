@@ -6,12 +6,13 @@ import hashlib
 import json
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.data.source import DataSource
 from btao import Space
+from btao.checks import is_number
 from btao.training import Level
 
 
@@ -127,6 +128,46 @@ def check_order(light: Level, heavy: Level) -> None:
         raise ValueError(
             f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
         )
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Sequence) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+
+
+# What each member must be, in words, and whether a value is that.
+MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "space": ("a btao.Space", lambda value: isinstance(value, Space)),
+    "light": ("a btao.training.Level", lambda value: isinstance(value, Level)),
+    "heavy": ("a btao.training.Level", lambda value: isinstance(value, Level)),
+    "levels": ("'any' or 'two'", lambda value: value in ("any", "two")),
+    "delta_bounds": ("a lower and a higher bound", _is_pair),
+    "rho_bounds": ("a lower and a higher bound", _is_pair),
+    "data": ("a DataSource or None", lambda value: value is None or isinstance(value, DataSource)),
+    "optimum": ("a number or None", lambda value: value is None or is_number(value)),
+    **dict.fromkeys(("prepare", "evaluate", "truth"), ("a method", callable)),
+}
+
+
+def check_objective(objective: Objective) -> None:
+    """Refuse what is no task.
+
+    Raises
+    ------
+    ValueError
+        Naming the class, all that it lacks and all that is of another kind, in one line.
+    """
+    name = type(objective).__name__
+    missing = [member for member in MEMBERS if not hasattr(objective, member)]
+    wrong = [
+        f"{member} must be {right}, got {getattr(objective, member)!r}"
+        for member, (right, is_right) in MEMBERS.items()
+        if member not in missing and not is_right(getattr(objective, member))
+    ]
+    if missing:
+        wrong.insert(0, f"it lacks {', '.join(missing)}")
+    if wrong:
+        raise ValueError(f"{name} is no task as benchmarks/objectives/protocol.py has it: {'; '.join(wrong)}")
+    check_order(objective.light, objective.heavy)
 
 
 def configuration_seed(seed: int, config: dict[str, Any]) -> int:

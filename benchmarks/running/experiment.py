@@ -139,10 +139,17 @@ class Experiment:
         """
         self.task.check(self.source.given)
         self.method.check({"problem", "seed"})
-        if not isinstance(getattr(self.method.resolve(), "capabilities", None), Capabilities):
+        self._capabilities()
+
+    def _capabilities(self) -> Capabilities:
+        """What the class of the method declares; ValueError if it declares nothing."""
+        declared = getattr(self.method.resolve(), "capabilities", None)
+        if not isinstance(declared, Capabilities):
             raise ValueError(
-                f"{self.method.name}: {self.method.target!r} must declare `capabilities` as baselines.protocol says"
+                f"{self.method.name}: {self.method.target!r} must declare `capabilities`, as "
+                f"`capabilities = Capabilities(levels='heavy')` of baselines.protocol, got {declared!r}"
             )
+        return declared
 
     def objective(self) -> Objective:
         """The task, with its data found; ValueError if they are others than `data`."""
@@ -173,8 +180,11 @@ class Experiment:
             initial_design(objective.space, self.seed) if self.shared_init else None,
             folder,
         )
-        check_compatible(self.method.name, self.method.resolve().capabilities, problem)
-        return objective, self.method.build(problem=problem, seed=self.seed)
+        check_compatible(self.method.name, self._capabilities(), problem)
+        method = self.method.build(problem=problem, seed=self.seed)
+        if lacking := [name for name in ("ask", "tell") if not callable(getattr(method, name, None))]:
+            raise ValueError(f"{self.method.name}: {self.method.target!r} has no {' and no '.join(lacking)}")
+        return objective, method
 
 
 def run_experiment(

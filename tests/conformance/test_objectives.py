@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
+from benchmarks.config.options import BUDGET
 from benchmarks.data.datasets import DataNotFound
 from benchmarks.objectives.protocol import NO_TIME, Evaluation
 from btao import Space
@@ -74,7 +75,7 @@ def test_the_file_says_all_that_a_command_needs(name):
     assert set(task.get("parameters", {})) <= set(accepted)
     for scale in task["scales"].values():
         assert set(scale) <= {"budget", "parameters"}
-        assert set(scale["budget"]) <= {"heavy", "iterations", "seconds"}
+        assert set(scale["budget"]) <= set(BUDGET)
         assert scale["budget"]
         # Hydra refuses to override what is not there.
         assert set(scale.get("parameters", {})) <= set(task["parameters"])
