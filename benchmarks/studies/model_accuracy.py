@@ -161,7 +161,7 @@ def _run(experiment: Experiment, folder: Path) -> DataFrame:
     from benchmarks.running.experiment import run_experiment
 
     run_experiment(experiment, folder, command=Command("benchmarks.profile"))
-    return records.load(experiment.folder(folder))
+    return records.load(experiment.folder(folder), strict=True)
 
 
 def _formula_design(objective: Objective, n: int) -> Design:
