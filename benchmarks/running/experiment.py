@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import json
 import math
-import operator
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -34,6 +33,7 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.running.contract import CheckedMethod, measured, true_value
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
 from btao.training import Level
@@ -245,9 +245,11 @@ def run_experiment(
             objective.prepare()
             run = folder.note_optimum(run, objective.optimum)
             training = experiment.source.training(objective, experiment.seed, folder.path)
-            budgeted = BudgetedMethod(method, experiment.budget, training.cost)
+            checked = CheckedMethod(method, objective.space)
+            budgeted = BudgetedMethod(checked, experiment.budget, training.cost)
             deadly = log.n_rows if folder.crashes(log.n_rows) >= TRIES else None
-            status, why = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly).run()
+            trials = _Trials(objective, budgeted, checked.recommend, training, log, on_trial, on_iteration, deadly)
+            status, why = trials.run()
         except (Exception, SystemExit) as error:
             folder.fail(run, describe_error(error), traceback.format_exc())
             raise ExperimentFailed(describe_error(error), folder.path) from error
@@ -270,6 +272,7 @@ class _Trials:
 
     objective: Objective
     method: BudgetedMethod
+    recommend: Callable[[], int | None]
     training: Training
     log: TrialLog
     on_trial: Callable[[Row], None] | None
@@ -294,7 +297,7 @@ class _Trials:
             started = time.perf_counter()
             try:
                 self.method.tell(trial, row)
-                row = dataclasses.replace(row, recommended=self.method.recommend())
+                row = dataclasses.replace(row, recommended=self.recommend())
             finally:  # the training is paid for, so its row is kept even if the method fails on it
                 telling = time.perf_counter() - started
                 elapsed = self.method.spent.seconds + row.train_seconds + asking + telling
@@ -333,17 +336,18 @@ class _Trials:
             if trial.number == self.deadly:
                 raise MemoryError(f"the process was killed {TRIES} times in this trial: out of memory?")
             evaluation = self.training.evaluate(trial, level, report)
-            value, error = float(evaluation.value), evaluation.error
         except Exception as raised:
             # What it consumed is unknown: it is charged all it was granted.
-            evaluation = Evaluation(math.nan, self.training.cost(trial))
-            value, error = math.nan, describe_error(raised)
-        seconds = time.perf_counter() - started - evaluation.testing.seconds
+            evaluation = Evaluation(math.nan, self.training.cost(trial), describe_error(raised))
+        elapsed = time.perf_counter() - started
+        processor = None if processor is None else time.process_time() - processor
+        evaluation = measured(self.objective, evaluation, trial.budget)
+        seconds = elapsed - evaluation.testing.seconds
         if processor is not None:
-            processor = time.process_time() - processor - evaluation.testing.processor_seconds
-        iterations = operator.index(evaluation.iterations)
-        if not 0 <= iterations <= trial.budget:
-            raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
+            processor -= evaluation.testing.processor_seconds
+        if seconds < 0:
+            raise ValueError(f"the task reports {evaluation.testing.seconds} seconds of testing in {elapsed}")
+        value, error = evaluation.value, evaluation.error
         if error is None and not math.isfinite(value):
             error = f"the value is {value}"
         failed = error is not None
@@ -355,11 +359,11 @@ class _Trials:
             value=None if failed else value,
             status="failed" if failed else "ok",
             error=error,
-            iterations=iterations,
+            iterations=evaluation.iterations,
             train_seconds=seconds if evaluation.seconds is None else evaluation.seconds,
             method_seconds=0.0,
             time=0.0,
-            truth=None if failed else self.objective.truth(trial.config),
+            truth=None if failed else true_value(self.objective, trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
             processor_seconds=processor,
             answer=evaluation.answer,
@@ -373,8 +377,10 @@ def _level(objective: Objective, trial: Trial) -> Level:
     Up to the light level's iterations it is the light level, cut. Above, between the levels too, it
     is the heavy level, cut: a configuration that the light level's patience has stopped goes on.
     """
-    if trial.heavy and trial.budget != objective.heavy.iterations:
-        raise ValueError(f"the method grants a heavy trial {trial.budget} iterations of {objective.heavy.iterations}")
+    most = objective.heavy.iterations
+    if trial.budget > most or (trial.heavy and trial.budget != most):
+        kind = "heavy" if trial.heavy else "light"
+        raise ValueError(f"the method grants a {kind} trial {trial.budget} iterations of {most}")
     level = objective.heavy if trial.budget > objective.light.iterations else objective.light
     return dataclasses.replace(level, iterations=trial.budget)
 
