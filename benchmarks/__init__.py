@@ -31,10 +31,12 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
     open the run                    running.experiment.run_experiment            RunInfo in run.json, TrialLog
     build task and method           Experiment.build                             Objective, Method (told a Problem)
     propose, within the budget      running.budget.BudgetedMethod.ask            baselines.protocol.Trial
+    check, and copy                 running.contract.CheckedMethod               Trial, of the space
     choose the level                running.experiment._level                    btao.training.Level
     measure                         Training of running.source: one of           objectives.protocol.Evaluation
       live                            running.continuation.Continuation
       source=table                    tables.answers.ExactAnswers (a grid) or NearestAnswers
+    check what was measured         running.contract.measured, true_value        Evaluation, in plain values
     write down                      running.experiment._Trials._measure          records.trials.Row
     tell the method                 BudgetedMethod.tell                          baselines.protocol.Measurement
     log                             records.trials.TrialLog.append               one line of trials.jsonl
@@ -110,9 +112,9 @@ A statistic
     that judges a claim:                    a function in analysis/checks.py, which claims.yaml names as `check`
 A column of the record
     records/trials.py                       a field of Row, None by default: then it is left out where it is not known,
-                                            and old records are read as before
+                                            and old records are read as before; its kind in CASTS
     running/experiment.py                   `_Trials._measure` fills it, from a field of objectives/protocol.py's
-                                            Evaluation if the task knows it
+                                            Evaluation if the task knows it, which running/contract.py then checks
     records/frames.py                       COLUMN_TYPES, for `load`
     tests/benchmarks/records/test_records.py   COLUMNS, and the row that `load` gives
     tests/support.py, tests/scripted_runs.py, studies/reference.py   SECONDS and the like, if machines differ in it
