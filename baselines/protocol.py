@@ -114,7 +114,8 @@ class Capabilities:
     without_dependencies : tuple of str
         Requirements to be installed without their own, which are out of date or need a compiler.
     model_based : bool
-        Whether it learns from what it is told, and so starts from `Problem.initial` where there is one.
+        Whether it models the response, and so starts from `Problem.initial` where there is one (see
+        `baselines.initial_design.check_start`), and is then led by what it was told.
 
     Raises
     ------
@@ -127,7 +128,7 @@ class Capabilities:
     requires: tuple[str, ...] = ()
     extra: str = ""
     without_dependencies: tuple[str, ...] = ()
-    model_based: bool = True
+    model_based: bool = False
 
     def __post_init__(self) -> None:
         if self.levels not in LEVELS:

@@ -91,7 +91,8 @@ A method
     tests/benchmarks/config/test_persisted_names.py   PERSISTED: its name and version
     tests/baselines/test_<name>.py          what is its own; tests/conformance/test_methods.py finds it unasked, but for
                                             EARLY, where it has a long random start
-    `model_based`                           true of whatever learns: it then takes a shared start, by `check_start`
+    `model_based=True`                      in the capabilities of what models the response, which then takes a shared
+                                            start, by `check_start`; the default is False
     if it wraps a library:                  the class in an IsolatedLibrary (baselines/libraries), an extra in
                                             pyproject.toml, DISTRIBUTIONS in records/provenance.py
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py

@@ -107,7 +107,7 @@ class Objective(Protocol):
         """The smallest true heavy value, where it is known."""
 
     def prepare(self) -> None:
-        """Load libraries and data. Called once before the first trial, so that no trial's clock pays for it."""
+        """Load libraries and data. Called before the first `evaluate` or `truth`: no trial's clock pays for it."""
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """Train `config` as `level` says; all randomness comes from (seed, config)."""

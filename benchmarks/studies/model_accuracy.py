@@ -169,6 +169,7 @@ def _formula_design(objective: Objective, n: int) -> Design:
     from benchmarks.tables.design import configurations
 
     design = configurations(objective.space, n, TEST_SEED)
+    objective.prepare()
     truth = [objective.truth(config) for config in design]
     if None in truth:
         raise UsageError("the true heavy response of this task is not known: give source=table, or another task")

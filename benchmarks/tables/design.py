@@ -140,7 +140,7 @@ class DesignSearch:
         If an argument is out of its range.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="any")
 
     def __init__(
         self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int], grid: Grid | None = None

@@ -40,6 +40,10 @@ def test_a_method_of_all_types_and_one_level_can_do_every_task():
     check_compatible("m", Capabilities("any"), Problem(MIXED, 9))
 
 
+def test_a_method_has_heavy_runs_and_no_model_unless_it_says_so():
+    assert (Capabilities().levels, Capabilities().model_based) == ("heavy", False)
+
+
 @pytest.mark.parametrize(
     ("types", "parameter", "kind"),
     [({"real"}, "n", "integer"), ({"real", "integer"}, "kind", "categorical"), ({"categorical"}, "x", "real")],
