@@ -69,7 +69,8 @@ class Evaluation:
     `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
     ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
     `test_error` is that of what `value` was measured on, for the report alone, and `testing` the time that
-    the evaluation spent on it, which no trial is charged.
+    the evaluation spent on it, which no trial is charged. `code_error` is what broke it off, where that is an
+    error of the task's own code (`benchmarks.common.errors.is_of_code`), and `error` says so.
     """
 
     value: float
@@ -80,6 +81,7 @@ class Evaluation:
     answer: dict[str, Any] | None = None
     test_error: float | None = None
     testing: Time = field(default=NO_TIME, compare=False)
+    code_error: Exception | None = field(default=None, compare=False)
 
 
 class Objective(Protocol):
@@ -110,7 +112,12 @@ class Objective(Protocol):
         """Load libraries and data. Called before the first `evaluate` or `truth`: no trial's clock pays for it."""
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
-        """Train `config` as `level` says; all randomness comes from (seed, config)."""
+        """Train `config` as `level` says; all randomness comes from (seed, config).
+
+        A configuration that cannot be trained is one of these: an `Evaluation` with an `error`, a ValueError, a
+        RuntimeError, or whatever training raises. It is a failed trial, and the run goes on. A TypeError, a KeyError
+        and the like are errors of this code: they end a run in which no trial of the level has succeeded yet.
+        """
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """The noiseless heavy response at `config`, where it is known."""

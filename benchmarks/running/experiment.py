@@ -21,7 +21,7 @@ from typing import Any
 
 from baselines.initial_design import initial_design
 from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
-from benchmarks.common.errors import describe_error
+from benchmarks.common.errors import describe_error, is_of_code
 from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective
@@ -50,6 +50,10 @@ class ExperimentFailed(RuntimeError):
 
     def __str__(self) -> str:
         return self.args[0]
+
+
+class TaskBroken(RuntimeError):
+    """The code of the task is wrong, as its first trials show: more of them would be paid for and fail alike."""
 
 
 class ReplayMismatch(RuntimeError):
@@ -221,7 +225,8 @@ def run_experiment(
     ExperimentFailed
         If building or running the method or the task failed, or `budget.MAX_FAILURES_IN_A_ROW`
         trials did. The traceback is in error.txt, the trials so far are kept. An error inside `evaluate`
-        is a failed trial and no more.
+        is a failed trial and no more, but for one of its code (`is_of_code`) before any heavy, or any light, trial
+        has succeeded: that is not on record, and made again when the code is corrected.
     RunLocked
         If another process is working on this experiment.
     ValueError
@@ -278,6 +283,7 @@ class _Trials:
     on_trial: Callable[[Row], None] | None
     on_iteration: Callable[[Trial, int, float], None] | None
     deadly: int | None = None
+    succeeded: set[bool] = field(default_factory=set)  # whether heavy: the kinds of trials that did
 
     def run(self) -> tuple[Status, str | None]:
         """Go on to the end; FINISHED or EXHAUSTED, and why it is exhausted."""
@@ -309,6 +315,7 @@ class _Trials:
     def _note(self, row: Row) -> None:
         self.method.spent.add(row)
         self.training.remember(row)
+        self.succeeded |= {row.heavy} if row.status == "ok" else set()
         if self.on_trial is not None:
             self.on_trial(row)
 
@@ -324,6 +331,15 @@ class _Trials:
             )
         self.method.tell(trial, row)
 
+    def _stop_unless_succeeded(self, trial: Trial, code_error: Exception) -> None:
+        """TaskBroken for an error of the task's code, where no trial of this kind has shown that it can succeed."""
+        if trial.heavy not in self.succeeded:
+            kind, name = "heavy" if trial.heavy else "light", type(self.objective).__name__
+            raise TaskBroken(
+                f"evaluate of {name} failed with an error of its code before any {kind} trial succeeded: "
+                f"{describe_error(code_error)}. Once it is corrected, the same command goes on"
+            ) from code_error
+
     def _measure(self, trial: Trial) -> Row:
         """Train as a trial says. The row lacks the method's seconds and the time."""
         level = _level(self.objective, trial)
@@ -338,10 +354,14 @@ class _Trials:
             evaluation = self.training.evaluate(trial, level, report)
         except Exception as raised:
             # What it consumed is unknown: it is charged all it was granted.
-            evaluation = Evaluation(math.nan, self.training.cost(trial), describe_error(raised))
+            code_error = raised if is_of_code(raised) else None
+            cost = self.training.cost(trial)
+            evaluation = Evaluation(math.nan, cost, describe_error(raised), code_error=code_error)
         elapsed = time.perf_counter() - started
         processor = None if processor is None else time.process_time() - processor
         evaluation = measured(self.objective, evaluation, trial.budget)
+        if evaluation.code_error is not None:
+            self._stop_unless_succeeded(trial, evaluation.code_error)
         seconds = elapsed - evaluation.testing.seconds
         if processor is not None:
             processor -= evaluation.testing.processor_seconds

@@ -43,6 +43,30 @@ def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
     assert info(experiment.folder(tmp_path)).status is Status.FAILED
 
 
+@pytest.mark.parametrize(("calls", "kept", "kind"), [((0, 1, 2), 0, "light"), ((2, 5, 8), 2, "heavy")])
+def test_an_error_of_the_code_ends_the_run_at_once_and_the_corrected_code_goes_on(tmp_path, calls, kept, kind):
+    run(EXPERIMENT, tmp_path / "undisturbed")
+    Square.evaluated.clear()
+    Square.accidents = {k: KeyError("rate") for k in calls}
+    message = f"evaluate of Square failed with an error of its code before any {kind} trial succeeded: KeyError: 'rate'"
+    with pytest.raises(ExperimentFailed, match=message) as failure:
+        run(EXPERIMENT, tmp_path)
+    assert len(Square.evaluated) == kept + 1
+    assert len(rows(EXPERIMENT, tmp_path)) == kept
+    assert "raise outcome" in (failure.value.folder / "error.txt").read_text()
+    assert info(failure.value.folder).status is Status.FAILED
+    Square.accidents = {}
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+    assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
+
+
+def test_an_error_of_the_code_after_a_success_is_a_failed_trial(tmp_path):
+    Square.accidents = {3: KeyError("rate"), 5: TypeError("no")}
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+    failed = {row.trial: (row.error, row.iterations) for row in rows(EXPERIMENT, tmp_path) if row.status == "failed"}
+    assert failed == {3: ("KeyError: 'rate'", 3), 5: ("TypeError: no", 7)}
+
+
 def test_failures_between_successes_are_no_reason_to_end(tmp_path):
     Square.accidents = {k: RuntimeError("no memory") for k in range(200) if k % 40}
     experiment = change(budget=Budget(heavy=60))
