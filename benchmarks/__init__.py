@@ -100,7 +100,9 @@ A task
     objectives/<name>.py                    the class: `Synthetic` of a formula, `CurveTask` of training that goes on,
                                             `NetworkTask` of a network on images, or any `protocol.Objective`
     conf/task/<name>.yaml                   `# @package task`, name, description, `_target_`, parameters, scales;
-                                            `needs_data: <data set>` if it trains on one
+                                            `needs_data: <data set>` if it trains on one of the suite's: its class then
+                                            takes data= and data_dir=
+    `trains = True`                         in the class of what trains without a data set, and is no `CurveTask`
     tests/benchmarks/config/test_persisted_names.py   PERSISTED: its name and version
     tests/benchmarks/objectives/            what is its own; tests/conformance/test_objectives.py finds it unasked
     if its data set is new:                 DATASETS in data/published.py, CHOICES in config/options.py, config/help.py

@@ -176,11 +176,10 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
             return candidates[0]
     if found:
         raise UsageError(f"source=table: choose one with table=NAME: {', '.join(path.stem for path in found)}")
-    if not document("task", task).get("needs_data"):
-        raise UsageError(f"source=table: task {task} trains nothing, so there is no table of it: use source=live")
+    condition = "" if document("task", task).get("needs_data") else "if it trains, "
     at_scale = f" at scale={scale}" if scale is not None else ""
     elsewhere = "; those that the suite was published with are in its repository" if INSTALLED else ""
     raise UsageError(
         f"source=table: no table of task {task}{at_scale} in {folder} (there are: {stems}); "
-        f"record one with python -m benchmarks.record task={task}{elsewhere}"
+        f"{condition}record one with python -m benchmarks.record task={task}{elsewhere}"
     )

@@ -84,6 +84,10 @@ class Spec:
         accepted = inspect.signature(self.resolve()).parameters
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
             return  # the class checks them itself
+        if lacking := sorted(given - set(accepted)):
+            raise ValueError(
+                f"{self.name}: {self.target!r} must take the parameters {', '.join(lacking)}, which the suite gives it"
+            )
         names = [name for name in accepted if name not in given]
         for name, value in self.parameters.items():
             if name not in names:

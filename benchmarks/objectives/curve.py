@@ -93,6 +93,7 @@ class CurveTask(ABC):
     rho_bounds: tuple[float, float]
     optimum: float | None = None
     levels: ClassVar[str] = "any"
+    trains: ClassVar[bool] = True
     resume_training: bool
 
     @property

@@ -91,6 +91,10 @@ class Objective(Protocol):
     `levels` is "any" if a run of any number of iterations up to the heavy one makes sense, "two"
     if these two only. `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD
     item 18). Training that can be continued: see `CurveTask`.
+
+    A task that trains without a data set says `trains = True` (see `is_trained`). To be recorded by
+    `benchmarks.record`, a task trains, its values are errors from 0 to 1, and a `CurveTask` with patience takes a
+    parameter `heavy_patience` that may be None, so that curves are recorded to their full length.
     """
 
     space: Space
@@ -121,6 +125,11 @@ class Objective(Protocol):
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """The noiseless heavy response at `config`, where it is known."""
+
+
+def is_trained(objective: Objective) -> bool:
+    """Whether something is trained, and no formula evaluated: `trains`, by default whether there is a data set."""
+    return bool(getattr(objective, "trains", objective.data is not None))
 
 
 def bounds(pair: Sequence[float]) -> tuple[float, float]:

@@ -142,8 +142,8 @@ class Experiment:
             Naming the class or the parameter.
         """
         self.task.check(self.source.given)
-        self.method.check({"problem", "seed"})
         self._capabilities()
+        self.method.check({"problem", "seed"})
 
     def _capabilities(self) -> Capabilities:
         """What the class of the method declares; ValueError if it declares nothing."""

@@ -9,7 +9,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, Script, Square, WithData, change, info, run
+from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, Script, Square, WithData, change, info, rows, run
 
 from baselines.protocol import Capabilities
 from benchmarks.config.registry import target_of
@@ -171,6 +171,30 @@ def test_an_error_inside_the_file_of_a_class_is_not_called_a_wrong_name(tmp_path
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match=r"'broken_plugin.Mine' cannot be imported: AttributeError: module 'math'"):
         Spec("mine", "broken_plugin.Mine").resolve()
+
+
+def test_what_the_suite_gives_a_class_must_take():
+    with pytest.raises(
+        ValueError, match=r"square: '.*Square' must take the parameters data, data_dir, which the suite"
+    ):
+        Spec("square", SQUARE.target).build(data="auto", data_dir=None)
+
+
+def test_a_task_that_says_that_it_trains_keeps_the_identity_of_its_runs(tmp_path, monkeypatch):
+    before = change().identity
+    monkeypatch.setattr(Square, "trains", True, raising=False)
+    run(EXPERIMENT, tmp_path)
+    assert change().identity == before and before["data"] is None
+    assert all(row.processor_seconds >= 0 for row in rows(EXPERIMENT, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("name", None, "name of a DataSource must be a text"), ("n_train", "9", "n_train of a DataSource must be an int")],
+)
+def test_a_data_source_that_no_record_can_hold_is_refused(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(WithData.data, **{field: value})
 
 
 def test_the_data_must_be_what_the_experiment_was_set_up_with(tmp_path):
