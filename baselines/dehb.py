@@ -60,7 +60,6 @@ class DEHB:
         requires=("dehb", "loguru", "distributed", "pandas", "ConfigSpace"),
         extra="dehb",
         without_dependencies=("dehb==0.1.2",),
-        model_based=False,
     )
 
     def __init__(

@@ -71,7 +71,9 @@ class MultiFidelityGP:
         If an argument is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="two", requires=("botorch", "torch"), extra="botorch")
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="two", model_based=True, requires=("botorch", "torch"), extra="botorch"
+    )
 
     def __init__(
         self,

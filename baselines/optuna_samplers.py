@@ -92,7 +92,9 @@ class OptunaTPE(_OptunaMethod):
         If `seed`, `n_startup_trials` or `n_ei_candidates` is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna",), extra="optuna")
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="heavy", model_based=True, requires=("optuna",), extra="optuna"
+    )
 
     def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
         check_integer("n_startup_trials", n_startup_trials)
@@ -124,7 +126,9 @@ class OptunaGP(_OptunaMethod):
         If `seed` or `n_startup_trials` is not as above, or `deterministic_objective` no bool.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("optuna", "torch"), extra="optuna")
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="heavy", model_based=True, requires=("optuna", "torch"), extra="optuna"
+    )
 
     def __init__(
         self, problem: Problem, seed: int, n_startup_trials: int = 10, deterministic_objective: bool = False

@@ -12,6 +12,8 @@ from baselines.libraries.interpreter import run_module
 from btao import Space
 from btao.parameters import KINDS, PARAMETER_CLASSES
 
+LEVELS = ("heavy", "two", "several", "any")  # of `Capabilities`
+
 
 class IncompatibleMethod(ValueError):
     """The method cannot do the task; raised before the first trial."""
@@ -112,11 +114,17 @@ class Capabilities:
     requires : tuple of str
         Modules of the library that it wraps; found without importing them.
     extra : str
-        The optional dependencies of `btao` that bring them.
+        The optional dependencies of `btao` that bring them; "" where the modules are called as what brings them.
     without_dependencies : tuple of str
         Requirements to be installed without their own, which are out of date or need a compiler.
     model_based : bool
-        Whether it learns from what it is told, and so starts from `Problem.initial` where there is one.
+        Whether it models the response, and so starts from `Problem.initial` where there is one (see
+        `baselines.initial_design.check_start`), and is then led by what it was told.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of these.
     """
 
     levels: str = "heavy"
@@ -124,11 +132,35 @@ class Capabilities:
     requires: tuple[str, ...] = ()
     extra: str = ""
     without_dependencies: tuple[str, ...] = ()
-    model_based: bool = True
+    model_based: bool = False
+
+    def __post_init__(self) -> None:
+        if self.levels not in LEVELS:
+            raise ValueError(f"levels of Capabilities must be one of {', '.join(LEVELS)}, got {self.levels!r}")
+        for name, example in (("requires", "('scipy',)"), ("without_dependencies", "('dehb==0.1.2',)")):
+            value = getattr(self, name)
+            if not isinstance(value, tuple | list) or not all(isinstance(item, str) and item for item in value):
+                raise ValueError(f"{name} of Capabilities must be a tuple of texts, as {example}, got {value!r}")
+            object.__setattr__(self, name, tuple(value))
+        if not isinstance(self.types, frozenset | set) or not self.types or not self.types <= {*PARAMETER_CLASSES}:
+            known = ", ".join(sorted(PARAMETER_CLASSES))
+            raise ValueError(f"types of Capabilities must be a frozenset of some of {known}, got {self.types!r}")
+        object.__setattr__(self, "types", frozenset(self.types))
+        if not isinstance(self.extra, str):
+            raise ValueError(f"extra of Capabilities must be a text, got {self.extra!r}")
+        if not isinstance(self.model_based, bool):
+            raise ValueError(f"model_based of Capabilities must be True or False, got {self.model_based!r}")
 
     def missing(self) -> tuple[str, ...]:
         """Those of `requires` that are not installed."""
-        return tuple(module for module in self.requires if importlib.util.find_spec(module) is None)
+        return tuple(module for module in self.requires if not _is_installed(module))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):  # of a package that the module would be in, or no module's name
+        return False
 
 
 class Method(Protocol):
@@ -164,7 +196,8 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
         Naming the method, what it lacks and the parameters or level concerned.
     """
     if missing := capabilities.missing():
-        install = run_module("pip", "install", f"btao[{capabilities.extra}]")
+        named = dict.fromkeys(module.partition(".")[0] for module in missing)
+        install = run_module("pip", "install", *([f"btao[{capabilities.extra}]"] if capabilities.extra else named))
         if capabilities.without_dependencies:
             install += " && " + run_module("pip", "install", "--no-deps", *capabilities.without_dependencies)
         raise MissingLibrary(f"method {name!r} needs {' and '.join(missing)}, which is not installed: {install}")

@@ -30,7 +30,7 @@ class RandomSearch:
         If `seed` is no integer of at least 0.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", model_based=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem = problem

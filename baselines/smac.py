@@ -52,7 +52,9 @@ class SMAC:
         If a parameter is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("smac", "ConfigSpace"), extra="suite")
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="heavy", model_based=True, requires=("smac", "ConfigSpace"), extra="suite"
+    )
 
     def __init__(
         self,

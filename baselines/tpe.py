@@ -42,7 +42,9 @@ class TPE:
         If `seed`, `n_startup_jobs`, `n_EI_candidates` or `gamma` is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", requires=("hyperopt",), extra="suite")
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="heavy", model_based=True, requires=("hyperopt",), extra="suite"
+    )
 
     def __init__(
         self,

@@ -31,10 +31,12 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
     open the run                    running.experiment.run_experiment            RunInfo in run.json, TrialLog
     build task and method           Experiment.build                             Objective, Method (told a Problem)
     propose, within the budget      running.budget.BudgetedMethod.ask            baselines.protocol.Trial
+    check, and copy                 running.contract.CheckedMethod               Trial, of the space
     choose the level                running.experiment._level                    btao.training.Level
     measure                         Training of running.source: one of           objectives.protocol.Evaluation
       live                            running.continuation.Continuation
       source=table                    tables.answers.ExactAnswers (a grid) or NearestAnswers
+    check what was measured         running.contract.measured, true_value        Evaluation, in plain values
     write down                      running.experiment._Trials._measure          records.trials.Row
     tell the method                 BudgetedMethod.tell                          baselines.protocol.Measurement
     log                             records.trials.TrialLog.append               one line of trials.jsonl
@@ -89,7 +91,8 @@ A method
     tests/benchmarks/config/test_persisted_names.py   PERSISTED: its name and version
     tests/baselines/test_<name>.py          what is its own; tests/conformance/test_methods.py finds it unasked, but for
                                             EARLY, where it has a long random start
-    `model_based`                           true of whatever learns: it then takes a shared start, by `check_start`
+    `model_based=True`                      in the capabilities of what models the response, which then takes a shared
+                                            start, by `check_start`; the default is False
     if it wraps a library:                  the class in an IsolatedLibrary (baselines/libraries), an extra in
                                             pyproject.toml, DISTRIBUTIONS in records/provenance.py
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py
@@ -97,7 +100,9 @@ A task
     objectives/<name>.py                    the class: `Synthetic` of a formula, `CurveTask` of training that goes on,
                                             `NetworkTask` of a network on images, or any `protocol.Objective`
     conf/task/<name>.yaml                   `# @package task`, name, description, `_target_`, parameters, scales;
-                                            `needs_data: <data set>` if it trains on one
+                                            `needs_data: <data set>` if it trains on one of the suite's: its class then
+                                            takes data= and data_dir=
+    `trains = True`                         in the class of what trains without a data set, and is no `CurveTask`
     tests/benchmarks/config/test_persisted_names.py   PERSISTED: its name and version
     tests/benchmarks/objectives/            what is its own; tests/conformance/test_objectives.py finds it unasked
     if its data set is new:                 DATASETS in data/published.py, CHOICES in config/options.py, config/help.py
@@ -110,9 +115,9 @@ A statistic
     that judges a claim:                    a function in analysis/checks.py, which claims.yaml names as `check`
 A column of the record
     records/trials.py                       a field of Row, None by default: then it is left out where it is not known,
-                                            and old records are read as before
+                                            and old records are read as before; its kind in CASTS
     running/experiment.py                   `_Trials._measure` fills it, from a field of objectives/protocol.py's
-                                            Evaluation if the task knows it
+                                            Evaluation if the task knows it, which running/contract.py then checks
     records/frames.py                       COLUMN_TYPES, for `load`
     tests/benchmarks/records/test_records.py   COLUMNS, and the row that `load` gives
     tests/support.py, tests/scripted_runs.py, studies/reference.py   SECONDS and the like, if machines differ in it

@@ -62,7 +62,7 @@ def _records(out: str | None) -> tuple[Callable[[str], DataFrame], Path | None]:
     if out is None:
         return reference.load, None if os.environ.get("BTAO_SCALE") else reference.FOLDER
     folder = Path(os.path.expanduser(out))
-    frame = records.load(folder)
+    frame = records.load(folder, strict=True)
     if frame.empty:
         raise UsageError(f"no records below {folder}: give the folder that was given as out= to the run")
     return (lambda name: frame), folder

@@ -22,11 +22,12 @@ usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 
 Trains a design of configurations to the full length of the heavy level, whatever its patience, and
 writes their curves, with validation and test errors, to <out>/<task>-<data>-<scale>.parquet, of a
-grid to <out>/<task>-<data>-grid-<scale>.parquet. `python -m benchmarks.run task=NAME source=table` then answers
-from there. The same command again continues what is unfinished, and trains nothing that is in the table
-or logged; several processes or machines that see the same folder share the work; a larger n extends
-the table. Machines should be equally fast, as a replay charges the recorded seconds; where they are
-not, `python -m benchmarks.retime` gives the table those of one.
+grid to <out>/<task>-<data>-grid-<scale>.parquet; of a task without a data set, <data> is left out.
+`python -m benchmarks.run task=NAME source=table` then answers from there. The same command again continues what
+is unfinished, and trains nothing that is in the table or logged; several processes or machines that see the
+same folder share the work; a larger n extends the table. Machines should be equally fast, as a replay charges
+the recorded seconds; where they are not, `python -m benchmarks.retime` gives the table those of one.
+What a task must have to be recorded: benchmarks/objectives/protocol.py.
 
 options (with their defaults)
   task=NAME                   the task; +task=NAME is the same
@@ -97,7 +98,7 @@ def _command(arguments: Sequence[str], recording: Recording) -> Command:
     """The command for the record, which finds the same data whatever the shell and its folder, or fails."""
     from benchmarks.data.datasets import found_by
 
-    found = found_by(recording.data.name, recording.request.data_dir)
+    found = {} if recording.data is None else found_by(recording.data.name, recording.request.data_dir)
     return Command(RECORD_MODULE, tuple(options.with_values(arguments, found)))
 
 

@@ -159,6 +159,7 @@ def ordered_levels(task: Objective, points: int = 4096) -> Figure:
     """The share of the space where the heavy response is at most the light one, at scrambled Sobol points."""
     sample = qmc.Sobol(task.space.dim, rng=np.random.default_rng(0)).random(points)
     configs = [task.space.from_unit(point) for point in sample]
+    task.prepare()
     light, heavy = ([task.evaluate(config, level, 0).value for config in configs] for level in (task.light, task.heavy))
     return _share(np.less_equal(heavy, light))
 

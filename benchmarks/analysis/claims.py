@@ -211,7 +211,8 @@ def _data(of: Any, claim: Claim) -> str:
         names = of.loc[of["task"] == claim.parameters.get("task"), "data"].dropna().unique().tolist()
     elif isinstance(of, Table):
         n = of.rows["configuration"].nunique()
-        names = [f"{of.head.data.name} (table {of.name}, {n} configurations)"]
+        data = "no data set" if of.head.data is None else of.head.data.name
+        names = [f"{data} (table {of.name}, {n} configurations)"]
     else:
         names = []
     for name in names:

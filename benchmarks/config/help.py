@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from benchmarks.config.options import text
-from benchmarks.config.registry import choices, document, task_listing
+from benchmarks.config.registry import listing, task_listing
 
 OPTIONS = """\
 usage: python -m benchmarks.run task=NAME [OPTION=VALUE ...] [-m]
@@ -58,15 +61,10 @@ examples
 
 def help_text() -> str:
     """Usage, options, tasks, methods with their parameters, and examples."""
-    return "\n".join([OPTIONS, f"tasks\n{task_listing()}", f"methods, with their parameters\n{_methods()}", EXAMPLES])
+    methods = listing("method", _parameters)
+    return "\n".join([OPTIONS, f"tasks\n{task_listing()}", f"methods, with their parameters\n{methods}", EXAMPLES])
 
 
-def _methods() -> str:
-    names = choices("method")
-    width = max(map(len, names), default=0)
-    lines = []
-    for name in names:
-        parameters = document("method", name).items()
-        defaults = " ".join(f"{key}={text(value)}" for key, value in parameters if key != "_target_")
-        lines.append(f"  {name:{width}}  {defaults}".rstrip() + "\n")
-    return "".join(lines)
+def _parameters(method: Mapping[str, Any]) -> str:
+    """The parameters of a method with their defaults."""
+    return " ".join(f"{key}={text(value)}" for key, value in method.items() if key != "_target_")

@@ -143,6 +143,9 @@ def duration(option: str, value: object) -> float:
     return float(value)
 
 
+BUDGET = {"heavy": count, "iterations": count, "seconds": duration, "train_seconds": duration}  # what checks each limit
+
+
 def alike(option: str, value: object, default: object) -> None:
     """Refuse a parameter that is not of its default's kind; any will do where the default is null.
 

@@ -6,14 +6,15 @@ import copy
 import functools
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from benchmarks.common.errors import UsageError
-from benchmarks.config import options
+from benchmarks.config import contents, options
 from benchmarks.config.options import SCALES
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -48,11 +49,18 @@ FORMER_TARGETS = {
         "tpe": "baselines.tpe.TPE",
     },
 }
-REQUIRED = {"task": ("name", "description", "_target_", "scales"), "method": ("_target_",)}
 
 
 class Loader(yaml.SafeLoader):
-    """YAML as Hydra reads it: 1e-3 is a number, though YAML 1.1 has it as a text."""
+    """YAML as Hydra reads it: 1e-3 is a number, though YAML 1.1 has it as a text, and no key is there twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a node; ConstructorError where a key is there twice."""
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for place, key in enumerate(keys):
+            if key.value in {earlier.value for earlier in keys[:place]}:
+                raise ConstructorError(None, None, f"the key {key.value!r} is there twice", key.start_mark)
+        return super().construct_mapping(node, deep)
 
 
 Loader.add_implicit_resolver(
@@ -71,19 +79,24 @@ def document(group: str, name: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If the file cannot be read as YAML, or lacks what a task's or a method's must have.
+        If the file cannot be read as YAML, or is none of a task or a method: naming file, key, what was found and
+        what would be right.
     """
     path = CONF / group / f"{name}.yaml"
-    return copy.deepcopy(_document(group, path, path.stat().st_mtime_ns))
+    try:
+        return copy.deepcopy(_document(group, path, path.stat().st_mtime_ns))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
 @functools.lru_cache(256)
 def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
     """What a file holds; read again when it has changed."""
-    text, name = path.read_text(encoding="utf-8"), path.stem
+    name = path.stem
     try:
+        text = path.read_text(encoding="utf-8")
         content = yaml.load(text, Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise UsageError(f"{path} must hold names with their values, got {content!r}")
@@ -91,9 +104,10 @@ def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
         package = "task" if group == "task" else f"methods.{name}"
         if not text.startswith(f"# @package {package}\n"):
             raise UsageError(f"{path} must begin with the line '# @package {package}'")
-        for key in REQUIRED[group]:
-            if key not in content:
-                raise UsageError(f"{path} lacks {key!r}")
+        try:
+            contents.check(group, name, content)
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from error
     return content
 
 
@@ -106,9 +120,21 @@ def target_of(group: str, name: str) -> str | None:
 
 def task_listing() -> str:
     """The tasks, one indented line each with its description."""
-    names = choices("task")
+    return listing("task", lambda task: task["description"])
+
+
+def listing(group: str, described: Callable[[dict[str, Any]], str]) -> str:
+    """The names of a group, one indented line each with what is said of it; of a file that is no good, why."""
+    names = choices(group)
     width = max(map(len, names), default=0)
-    return "".join(f"  {name:{width}}  {document('task', name)['description']}\n" for name in names)
+    lines = []
+    for name in names:
+        try:
+            said = described(document(group, name))
+        except UsageError as error:
+            said = f"cannot be used: {error}"
+        lines.append(f"  {name:{width}}  {said}".rstrip() + "\n")
+    return "".join(lines)
 
 
 def out_folder(arguments: Iterable[str]) -> Path:
@@ -135,11 +161,11 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
         If there is none, or more than one.
     """
     known = sorted(folder.glob(f"{task}-*.parquet"))
-    listing = ", ".join(path.stem for path in known) or "none"
+    stems = ", ".join(path.stem for path in known) or "none"
     if name is not None:
         path = Path(os.path.expanduser(name)) if name.endswith(".parquet") else folder / f"{name}.parquet"
         if not path.is_file():
-            raise UsageError(f"table={name}: no file {path}; tables of task {task} there are: {listing}")
+            raise UsageError(f"table={name}: no file {path}; tables of task {task} there are: {stems}")
         return path
     of_scale = {each: [path for path in known if path.stem.endswith(f"-{each}")] for each in SCALES}
     wanted = [scale] if scale is not None else [each for each in SCALES if of_scale[each]][-1:]
@@ -150,11 +176,10 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
             return candidates[0]
     if found:
         raise UsageError(f"source=table: choose one with table=NAME: {', '.join(path.stem for path in found)}")
-    if not document("task", task).get("needs_data"):
-        raise UsageError(f"source=table: task {task} trains nothing, so there is no table of it: use source=live")
+    condition = "" if document("task", task).get("needs_data") else "if it trains, "
     at_scale = f" at scale={scale}" if scale is not None else ""
     elsewhere = "; those that the suite was published with are in its repository" if INSTALLED else ""
     raise UsageError(
-        f"source=table: no table of task {task}{at_scale} in {folder} (there are: {listing}); "
-        f"record one with python -m benchmarks.record task={task}{elsewhere}"
+        f"source=table: no table of task {task}{at_scale} in {folder} (there are: {stems}); "
+        f"{condition}record one with python -m benchmarks.record task={task}{elsewhere}"
     )

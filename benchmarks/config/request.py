@@ -21,12 +21,6 @@ from benchmarks.config.registry import CONF, GROUPS, choices, document, find_tab
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
 PATHS = {"out": "a folder, . for this one", "data_dir": "a folder", "table": "a file, or the name of a table"}
-BUDGET = {
-    "heavy": options.count,
-    "iterations": options.count,
-    "seconds": options.duration,
-    "train_seconds": options.duration,
-}
 
 
 @dataclass(frozen=True)
@@ -219,7 +213,9 @@ def _request(job: _Job) -> Request:
     if address is not None and chosen["engine"] != "dask":
         raise UsageError(f"engine.address={address} has no effect without engine=dask")
     budget: dict[str, float] = {
-        name: BUDGET[name](f"budget.{name}", limit) for name, limit in config["budget"].items() if limit is not None
+        name: options.BUDGET[name](f"budget.{name}", limit)
+        for name, limit in config["budget"].items()
+        if limit is not None
     }
     if config["out"] in (None, ""):
         raise UsageError(f"out={text(config['out'])}: give a folder, . for this one")

@@ -10,10 +10,12 @@ import math
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.common.errors import describe_error
 from benchmarks.config.registry import target_of
 
 FIRST_VERSION = 1  # of a class that does not say its `version`
@@ -56,15 +58,16 @@ class Spec:
             If `target` names nothing, or what it names cannot be imported.
         """
         try:
-            return pkgutil.resolve_name(self.target)
+            found = pkgutil.resolve_name(self.target)
         except Exception as error:
             # An error of the file itself, such as a library that it lacks, is not the name's fault.
             no_module = isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}.")
-            if no_module or isinstance(error, AttributeError | ValueError):
+            if no_module or (isinstance(error, AttributeError | ValueError) and _frames(error) <= 2):
                 raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
-            raise ValueError(
-                f"{self.name}: {self.target!r} cannot be imported: {type(error).__name__}: {error}"
-            ) from error
+            raise ValueError(f"{self.name}: {self.target!r} cannot be imported: {describe_error(error)}") from error
+        if not callable(found):
+            raise ValueError(f"{self.name}: {self.target!r} is {found!r}: give where a class is")
+        return found
 
     def check(self, given: set[str]) -> None:
         """Refuse parameters that the class does not take, and null where it is not annotated to take None.
@@ -81,6 +84,10 @@ class Spec:
         accepted = inspect.signature(self.resolve()).parameters
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
             return  # the class checks them itself
+        if lacking := sorted(given - set(accepted)):
+            raise ValueError(
+                f"{self.name}: {self.target!r} must take the parameters {', '.join(lacking)}, which the suite gives it"
+            )
         names = [name for name in accepted if name not in given]
         for name, value in self.parameters.items():
             if name not in names:
@@ -120,6 +127,11 @@ class Spec:
         """
         identity = {"name": self.name, "version": self.version, "parameters": jsonable(self.typed_parameters)}
         return identity if self.target == target_of(group, self.name) else identity | {"target": self.target}
+
+
+def _frames(error: Exception) -> int:
+    """How deep an error was raised below where it was caught: 2 in the function that was called there."""
+    return len(traceback.extract_tb(error.__traceback__))
 
 
 def as_type_of(parameter: inspect.Parameter, value: Any) -> Any:

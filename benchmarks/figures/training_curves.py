@@ -33,7 +33,8 @@ def figure_table(table: Table) -> Figure:
             draw(axes, table, light, heavy)
         n = table.rows["configuration"].nunique()
         data = table.head.data
-        figure.suptitle(f"{table.head.task}: {n} configurations on {data.name}, {data.n_train:,} training images")
+        on = "" if data is None else f" on {data.name}, {data.n_train:,} training images"
+        figure.suptitle(f"{table.head.task}: {n} configurations{on}")
     return figure
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from benchmarks.common.errors import describe_error
+from benchmarks.common.errors import describe_error, is_of_code
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import NO_TIME, Curve, Evaluation, Time
 from btao import Space
@@ -93,6 +93,7 @@ class CurveTask(ABC):
     rho_bounds: tuple[float, float]
     optimum: float | None = None
     levels: ClassVar[str] = "any"
+    trains: ClassVar[bool] = True
     resume_training: bool
 
     @property
@@ -148,7 +149,7 @@ class CurveTask(ABC):
         if stop is not None:
             return Evaluation(level.measure(errors), 0, curve=Curve(), test_error=at_best(level, past.curve))
         new: list[tuple[float, float, float, float, float]] = []
-        failure, testing = None, NO_TIME
+        failure, code_error, testing = None, None, NO_TIME
         try:
             training = self._continue(config, seed, past)
             test = getattr(training, "test_error", lambda: math.nan)
@@ -167,12 +168,15 @@ class CurveTask(ABC):
                     failure = f"training diverged in iteration {len(errors)}"
         except Exception as error:  # out of memory, say: what was trained until then is known, and charged
             failure = describe_error(error)
+            code_error = error if is_of_code(error) else None  # of others, the traceback would hold memory
         if failure is None and past.checkpoints is not None and level.iterations < self.heavy.iterations:
             past.checkpoints.save(config, len(errors), training.state)
         curve = Curve(*map(tuple, zip(*new, strict=True))) if new else Curve()
         value = math.nan if failure else level.measure(errors)
         tested_value = None if failure else at_best(level, past.curve + curve)
-        return Evaluation(value, len(new), failure, curve, test_error=tested_value, testing=testing)
+        return Evaluation(
+            value, len(new), failure, curve, test_error=tested_value, testing=testing, code_error=code_error
+        )
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """Not known."""

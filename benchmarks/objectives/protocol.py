@@ -6,12 +6,13 @@ import hashlib
 import json
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from benchmarks.data.source import DataSource
 from btao import Space
+from btao.checks import is_number
 from btao.training import Level
 
 
@@ -68,7 +69,8 @@ class Evaluation:
     `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
     ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
     `test_error` is that of what `value` was measured on, for the report alone, and `testing` the time that
-    the evaluation spent on it, which no trial is charged.
+    the evaluation spent on it, which no trial is charged. `code_error` is what broke it off, where that is an
+    error of the task's own code (`benchmarks.common.errors.is_of_code`), and `error` says so.
     """
 
     value: float
@@ -79,6 +81,7 @@ class Evaluation:
     answer: dict[str, Any] | None = None
     test_error: float | None = None
     testing: Time = field(default=NO_TIME, compare=False)
+    code_error: Exception | None = field(default=None, compare=False)
 
 
 class Objective(Protocol):
@@ -88,6 +91,10 @@ class Objective(Protocol):
     `levels` is "any" if a run of any number of iterations up to the heavy one makes sense, "two"
     if these two only. `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD
     item 18). Training that can be continued: see `CurveTask`.
+
+    A task that trains without a data set says `trains = True` (see `is_trained`). To be recorded by
+    `benchmarks.record`, a task trains, its values are errors from 0 to 1, and a `CurveTask` with patience takes a
+    parameter `heavy_patience` that may be None, so that curves are recorded to their full length.
     """
 
     space: Space
@@ -106,13 +113,23 @@ class Objective(Protocol):
         """The smallest true heavy value, where it is known."""
 
     def prepare(self) -> None:
-        """Load libraries and data. Called once before the first trial, so that no trial's clock pays for it."""
+        """Load libraries and data. Called before the first `evaluate` or `truth`: no trial's clock pays for it."""
 
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
-        """Train `config` as `level` says; all randomness comes from (seed, config)."""
+        """Train `config` as `level` says; all randomness comes from (seed, config).
+
+        A configuration that cannot be trained is one of these: an `Evaluation` with an `error`, a ValueError, a
+        RuntimeError, or whatever training raises. It is a failed trial, and the run goes on. A TypeError, a KeyError
+        and the like are errors of this code: they end a run in which no trial of the level has succeeded yet.
+        """
 
     def truth(self, config: dict[str, Any]) -> float | None:
         """The noiseless heavy response at `config`, where it is known."""
+
+
+def is_trained(objective: Objective) -> bool:
+    """Whether something is trained, and no formula evaluated: `trains`, by default whether there is a data set."""
+    return bool(getattr(objective, "trains", objective.data is not None))
 
 
 def bounds(pair: Sequence[float]) -> tuple[float, float]:
@@ -127,6 +144,46 @@ def check_order(light: Level, heavy: Level) -> None:
         raise ValueError(
             f"light_iterations must be below heavy_iterations, got {light.iterations} and {heavy.iterations}"
         )
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Sequence) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+
+
+# What each member must be, in words, and whether a value is that.
+MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "space": ("a btao.Space", lambda value: isinstance(value, Space)),
+    "light": ("a btao.training.Level", lambda value: isinstance(value, Level)),
+    "heavy": ("a btao.training.Level", lambda value: isinstance(value, Level)),
+    "levels": ("'any' or 'two'", lambda value: value in ("any", "two")),
+    "delta_bounds": ("a lower and a higher bound", _is_pair),
+    "rho_bounds": ("a lower and a higher bound", _is_pair),
+    "data": ("a DataSource or None", lambda value: value is None or isinstance(value, DataSource)),
+    "optimum": ("a number or None", lambda value: value is None or is_number(value)),
+    **dict.fromkeys(("prepare", "evaluate", "truth"), ("a method", callable)),
+}
+
+
+def check_objective(objective: Objective) -> None:
+    """Refuse what is no task.
+
+    Raises
+    ------
+    ValueError
+        Naming the class, all that it lacks and all that is of another kind, in one line.
+    """
+    name = type(objective).__name__
+    missing = [member for member in MEMBERS if not hasattr(objective, member)]
+    wrong = [
+        f"{member} must be {right}, got {getattr(objective, member)!r}"
+        for member, (right, is_right) in MEMBERS.items()
+        if member not in missing and not is_right(getattr(objective, member))
+    ]
+    if missing:
+        wrong.insert(0, f"it lacks {', '.join(missing)}")
+    if wrong:
+        raise ValueError(f"{name} is no task as benchmarks/objectives/protocol.py has it: {'; '.join(wrong)}")
+    check_order(objective.light, objective.heavy)
 
 
 def configuration_seed(seed: int, config: dict[str, Any]) -> int:

@@ -47,13 +47,16 @@ CURVE_COLUMN_TYPES = {
 }
 
 
-def load(out: str | Path) -> pandas.DataFrame:
+def load(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
     """All trials recorded below a folder, finished or running.
 
     Parameters
     ----------
     out : path
         The folder that was given as `out=`, or one of a task, a method or a run in it.
+    strict : bool
+        Whether to raise where a run is damaged. Otherwise it is left out, with a warning that names the file and the
+        line.
 
     Returns
     -------
@@ -73,11 +76,13 @@ def load(out: str | Path) -> pandas.DataFrame:
     FileNotFoundError
         If there is no such folder.
     CorruptRecord
-        If a record is damaged. A torn last line is dropped with a warning.
+        If a record is damaged and `strict`. A torn last line is dropped with a warning in any case.
+    ValueError
+        If two folders record the same run.
     """
     import pandas
 
-    runs = _load_runs(Path(out))
+    runs = _load_runs(Path(out), strict)
     rows = [head | vars(row) for head, rows in runs for row in rows]
     trials = pandas.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
     answers = [row["answer"] or {} for row in rows]
@@ -87,7 +92,7 @@ def load(out: str | Path) -> pandas.DataFrame:
     return _with_configs(trials, [row["config"] for row in rows], before="value")
 
 
-def load_curves(out: str | Path) -> pandas.DataFrame:
+def load_curves(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
     """The training curves recorded below a folder, iteration by iteration, whatever level stopped them.
 
     A configuration that was trained in several trials of a run has one curve, in the order of its
@@ -98,6 +103,7 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
     Parameters
     ----------
     out : path
+    strict : bool
         As for `load`.
 
     Returns
@@ -111,13 +117,13 @@ def load_curves(out: str | Path) -> pandas.DataFrame:
 
     Raises
     ------
-    FileNotFoundError, CorruptRecord
+    FileNotFoundError, CorruptRecord, ValueError
         As `load` does.
     """
     import pandas
 
     rows, configs = [], []
-    for head, trials in _load_runs(Path(out)):
+    for head, trials in _load_runs(Path(out), strict):
         for row in trials:
             if row.curve is None:
                 continue
@@ -137,18 +143,24 @@ def _with_configs(frame: pandas.DataFrame, configs: list[dict[str, Any]], before
     return pandas.concat([frame.iloc[:, :at], pandas.DataFrame(named, index=frame.index), frame.iloc[:, at:]], axis=1)
 
 
-def _load_runs(out: Path) -> list[tuple[dict[str, Any], list[Row]]]:
+def _load_runs(out: Path, strict: bool) -> list[tuple[dict[str, Any], list[Row]]]:
     """What is common to all trials of a run, and its rows, for every run below a folder."""
     if not out.is_dir():
         raise FileNotFoundError(f"no folder of records at {out}: give the one that was given as out= to the run")
     runs: dict[tuple[Any, ...], tuple[Path, dict[str, Any], list[Row]]] = {}
     for path in sorted(out.rglob(TRIALS)):
         folder = path.parent
-        rows, run = read_rows(folder), RunFolder(folder).info()
-        if run is None and not rows:
-            continue  # just starting
+        try:
+            rows, run = read_rows(folder), RunFolder(folder).info()
+            if run is None and rows:
+                raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+        except CorruptRecord as error:
+            if strict:
+                raise
+            warnings.warn(f"left out, as it cannot be read: {error}", stacklevel=3)
+            continue
         if run is None:
-            raise CorruptRecord(f"{folder} has trials, but no {RUN} to say of what")
+            continue  # just starting
         key = (run.task, run.method, run.hash, run.seed)
         if key in runs:
             first, _, known = runs[key]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from benchmarks.records import fields
 from benchmarks.records.command import Command
 
 SCHEMA = 2  # of run.json; `benchmarks.records.legacy` reads 1
@@ -112,6 +113,11 @@ class RunInfo:
             raise TypeError(f"task, method and hash must be texts and seed an integer, got {(*texts, self.seed)}")
         if not all(isinstance(mapping, Mapping) for mapping in mappings):
             raise TypeError(f"budget and parameters must be mappings, got {mappings}")
+        data = self.identity["data"]
+        if data is not None and not isinstance(data["name"], str):
+            raise TypeError(f"the name of the data must be a text, got {data['name']!r}")
+        if self.optimum is not None:
+            object.__setattr__(self, "optimum", fields.number("optimum", self.optimum))
 
     @property
     def command(self) -> Command:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import functools
 import json
 import math
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from baselines.protocol import Measurement
+from benchmarks.records import fields
+from btao.checks import check_integer, is_number
 
 TRIALS = "trials.jsonl"
 
@@ -71,6 +75,11 @@ class Row:
         The number of the heavy trial that the method would recommend after this one, where it says so.
     test_error : float or None
         Of what `value` was measured on, where the trial succeeded and the task has test images; for reports alone.
+
+    Raises
+    ------
+    ValueError
+        If a value is of another kind, naming the field. Numbers, NumPy's too, become plain ones.
     """
 
     trial: int
@@ -91,12 +100,46 @@ class Row:
     recommended: int | None = None
     test_error: float | None = None
 
+    def __post_init__(self) -> None:
+        for name, cast in CASTS.items():
+            value = getattr(self, name)
+            if value is not None or name not in NULLABLE:
+                object.__setattr__(self, name, cast(name, value))
+        if self.status not in ("ok", "failed"):
+            raise ValueError(f"status must be 'ok' or 'failed', got {self.status!r}")
+
     @property
     def measurement(self) -> Measurement:
         """What the method was told."""
         return Measurement(math.nan if self.value is None else self.value, self.error, float(self.iterations))
 
 
+def _curve(name: str, value: object) -> dict[str, Any]:
+    """A curve: lists of numbers or None, an item an iteration, and the number of iterations trained before."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must be a mapping, got {value!r}")
+    check_integer(f"{name}.start", value.get("start"), least=0)
+    lists = {key: items for key, items in value.items() if key != "start"}
+    for key, items in lists.items():
+        if not isinstance(items, list) or not all(item is None or is_number(item) for item in items):
+            raise ValueError(f"{name}.{key} must be a list of numbers, got {items!r}")
+    lengths = {key: len(items) for key, items in lists.items()}
+    if len({*lengths.values()}) != 1:
+        raise ValueError(f"the lists of {name} must be equally long, got {lengths}")
+    return value
+
+
+CASTS: dict[str, Callable[[str, object], Any]] = {
+    **dict.fromkeys(("trial", "iterations", "recommended"), functools.partial(check_integer, least=0)),
+    **dict.fromkeys(("train_seconds", "method_seconds", "time", "value", "truth"), fields.number),
+    **dict.fromkeys(("processor_seconds", "test_error"), fields.number),
+    **dict.fromkeys(("config", "answer"), fields.mapping),
+    **dict.fromkeys(("status", "error"), fields.text),
+    "heavy": fields.flag,
+    "budget": check_integer,
+    "curve": _curve,
+}
+NULLABLE = ("value", "error", "truth", "curve", "processor_seconds", "answer", "recommended", "test_error")
 FIELDS = tuple(field.name for field in dataclasses.fields(Row))
 OPTIONAL = tuple(field.name for field in dataclasses.fields(Row) if field.default is None)  # left out if None
 
@@ -208,7 +251,10 @@ def _parse(line: bytes, path: Path, number: int) -> Row:
     except ValueError as error:
         reason = f"is not JSON ({error})"
     else:
-        if isinstance(values, dict) and set(values) | set(OPTIONAL) == set(FIELDS):
-            return Row(**values)
         reason = f"is no object with the fields {', '.join(name for name in FIELDS if name not in OPTIONAL)}"
+        if isinstance(values, dict) and set(values) | set(OPTIONAL) == set(FIELDS):
+            try:
+                return Row(**values)
+            except ValueError as error:
+                reason = f"is no trial ({error})"
     raise CorruptRecord(f"{path}, line {number} {reason}: the file is damaged. Move its folder away to run it again")

@@ -80,7 +80,7 @@ def read(out: Path) -> list[Setting]:
         If a folder cannot be read, or its file system knows no locks.
     """
     found = grids(out)
-    frame = records.load(out)
+    frame = records.load(out, strict=True)
     settings = []
     for number, (grid, name) in enumerate(zip(found, _names(found), strict=True), start=1):
         mine = frame[_cells(frame).isin(list(grid.states))]

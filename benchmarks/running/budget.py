@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from baselines.protocol import Method, Trial
 from benchmarks.records.trials import Row
+from benchmarks.running.contract import CheckedMethod
 from btao.checks import check_integer, is_number
 
 # An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
@@ -109,7 +110,7 @@ class BudgetedMethod:
 
     Parameters
     ----------
-    method : Method
+    method : Method or CheckedMethod
     budget : Budget
     cost : callable, optional
         The iterations that a trial may consume: its budget, or less if it continues an earlier one.
@@ -119,7 +120,9 @@ class BudgetedMethod:
     spent : Spent
     """
 
-    def __init__(self, method: Method, budget: Budget, cost: Callable[[Trial], int] | None = None) -> None:
+    def __init__(
+        self, method: Method | CheckedMethod, budget: Budget, cost: Callable[[Trial], int] | None = None
+    ) -> None:
         self._method = method
         self._budget = budget
         self._cost = cost or (lambda trial: trial.budget)
@@ -136,8 +139,6 @@ class BudgetedMethod:
             If the last `MAX_FAILURES_IN_A_ROW` trials failed.
         SearchExhausted
             As the method does.
-        TypeError
-            If what the method asks for is no trial.
         """
         spent = self.spent
         if not self._budget.allows_next(spent):
@@ -145,8 +146,6 @@ class BudgetedMethod:
         if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
         trial = self._method.ask()
-        if not isinstance(trial, Trial):
-            raise TypeError(f"ask of {type(self._method).__name__} must return a Trial, got {trial!r}")
         cost = self._cost(trial)
         if not self._budget.can_afford(cost, spent):
             raise BudgetSpent(f"the next trial may take {cost} iterations, more than are left after {spent.iterations}")
@@ -155,8 +154,3 @@ class BudgetedMethod:
     def tell(self, trial: Trial, row: Row) -> None:
         """Hand a measurement on; charge it with `spent.add` once its row is complete."""
         self._method.tell(trial, row.measurement)
-
-    def recommend(self) -> int | None:
-        """The number of the trial that the method recommends; None if it does not say."""
-        recommend = getattr(self._method, "recommend", None)
-        return None if recommend is None else recommend()

@@ -23,7 +23,7 @@ import numpy as np
 from baselines.protocol import Trial
 from benchmarks.common.files import replacing
 from benchmarks.objectives.curve import CurveTask, Past, State
-from benchmarks.objectives.protocol import Curve, Evaluation, Objective
+from benchmarks.objectives.protocol import Curve, Evaluation, Objective, is_trained
 from benchmarks.records.curves import curve_of
 from benchmarks.records.trials import Row
 from btao.training import Level
@@ -50,7 +50,7 @@ class Continuation:
     """
 
     def __init__(self, objective: Objective, seed: int, folder: Path) -> None:
-        self.trains = objective.data is not None
+        self.trains = is_trained(objective)
         self._objective = objective
         self._seed = seed
         resumes = isinstance(objective, CurveTask) and objective.resume_training

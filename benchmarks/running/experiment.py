@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import json
 import math
-import operator
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -22,7 +21,7 @@ from typing import Any
 
 from baselines.initial_design import initial_design
 from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
-from benchmarks.common.errors import describe_error
+from benchmarks.common.errors import describe_error, is_of_code
 from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective
@@ -34,6 +33,7 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.running.contract import CheckedMethod, measured, true_value
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
 from btao.training import Level
@@ -50,6 +50,10 @@ class ExperimentFailed(RuntimeError):
 
     def __str__(self) -> str:
         return self.args[0]
+
+
+class TaskBroken(RuntimeError):
+    """The code of the task is wrong, as its first trials show: more of them would be paid for and fail alike."""
 
 
 class ReplayMismatch(RuntimeError):
@@ -138,11 +142,18 @@ class Experiment:
             Naming the class or the parameter.
         """
         self.task.check(self.source.given)
+        self._capabilities()
         self.method.check({"problem", "seed"})
-        if not isinstance(getattr(self.method.resolve(), "capabilities", None), Capabilities):
+
+    def _capabilities(self) -> Capabilities:
+        """What the class of the method declares; ValueError if it declares nothing."""
+        declared = getattr(self.method.resolve(), "capabilities", None)
+        if not isinstance(declared, Capabilities):
             raise ValueError(
-                f"{self.method.name}: {self.method.target!r} must declare `capabilities` as baselines.protocol says"
+                f"{self.method.name}: {self.method.target!r} must declare `capabilities`, as "
+                f"`capabilities = Capabilities(levels='heavy')` of baselines.protocol, got {declared!r}"
             )
+        return declared
 
     def objective(self) -> Objective:
         """The task, with its data found; ValueError if they are others than `data`."""
@@ -174,8 +185,11 @@ class Experiment:
             folder,
             getattr(objective, "resume_training", False),
         )
-        check_compatible(self.method.name, self.method.resolve().capabilities, problem)
-        return objective, self.method.build(problem=problem, seed=self.seed)
+        check_compatible(self.method.name, self._capabilities(), problem)
+        method = self.method.build(problem=problem, seed=self.seed)
+        if lacking := [name for name in ("ask", "tell") if not callable(getattr(method, name, None))]:
+            raise ValueError(f"{self.method.name}: {self.method.target!r} has no {' and no '.join(lacking)}")
+        return objective, method
 
 
 def run_experiment(
@@ -212,7 +226,8 @@ def run_experiment(
     ExperimentFailed
         If building or running the method or the task failed, or `budget.MAX_FAILURES_IN_A_ROW`
         trials did. The traceback is in error.txt, the trials so far are kept. An error inside `evaluate`
-        is a failed trial and no more.
+        is a failed trial and no more, but for one of its code (`is_of_code`) before any heavy, or any light, trial
+        has succeeded: that is not on record, and made again when the code is corrected.
     RunLocked
         If another process is working on this experiment.
     ValueError
@@ -236,9 +251,11 @@ def run_experiment(
             objective.prepare()
             run = folder.note_optimum(run, objective.optimum)
             training = experiment.source.training(objective, experiment.seed, folder.path)
-            budgeted = BudgetedMethod(method, experiment.budget, training.cost)
+            checked = CheckedMethod(method, objective.space)
+            budgeted = BudgetedMethod(checked, experiment.budget, training.cost)
             deadly = log.n_rows if folder.crashes(log.n_rows) >= TRIES else None
-            status, why = _Trials(objective, budgeted, training, log, on_trial, on_iteration, deadly).run()
+            trials = _Trials(objective, budgeted, checked.recommend, training, log, on_trial, on_iteration, deadly)
+            status, why = trials.run()
         except (Exception, SystemExit) as error:
             folder.fail(run, describe_error(error), traceback.format_exc())
             raise ExperimentFailed(describe_error(error), folder.path) from error
@@ -261,11 +278,13 @@ class _Trials:
 
     objective: Objective
     method: BudgetedMethod
+    recommend: Callable[[], int | None]
     training: Training
     log: TrialLog
     on_trial: Callable[[Row], None] | None
     on_iteration: Callable[[Trial, int, float], None] | None
     deadly: int | None = None
+    succeeded: set[bool] = field(default_factory=set)  # whether heavy: the kinds of trials that did
 
     def run(self) -> tuple[Status, str | None]:
         """Go on to the end; FINISHED or EXHAUSTED, and why it is exhausted."""
@@ -285,7 +304,7 @@ class _Trials:
             started = time.perf_counter()
             try:
                 self.method.tell(trial, row)
-                row = dataclasses.replace(row, recommended=self.method.recommend())
+                row = dataclasses.replace(row, recommended=self.recommend())
             finally:  # the training is paid for, so its row is kept even if the method fails on it
                 telling = time.perf_counter() - started
                 elapsed = self.method.spent.seconds + row.train_seconds + asking + telling
@@ -297,6 +316,7 @@ class _Trials:
     def _note(self, row: Row) -> None:
         self.method.spent.add(row)
         self.training.remember(row)
+        self.succeeded |= {row.heavy} if row.status == "ok" else set()
         if self.on_trial is not None:
             self.on_trial(row)
 
@@ -312,6 +332,15 @@ class _Trials:
             )
         self.method.tell(trial, row)
 
+    def _stop_unless_succeeded(self, trial: Trial, code_error: Exception) -> None:
+        """TaskBroken for an error of the task's code, where no trial of this kind has shown that it can succeed."""
+        if trial.heavy not in self.succeeded:
+            kind, name = "heavy" if trial.heavy else "light", type(self.objective).__name__
+            raise TaskBroken(
+                f"evaluate of {name} failed with an error of its code before any {kind} trial succeeded: "
+                f"{describe_error(code_error)}. Once it is corrected, the same command goes on"
+            ) from code_error
+
     def _measure(self, trial: Trial) -> Row:
         """Train as a trial says. The row lacks the method's seconds and the time."""
         level = _level(self.objective, trial)
@@ -324,17 +353,22 @@ class _Trials:
             if trial.number == self.deadly:
                 raise MemoryError(f"the process was killed {TRIES} times in this trial: out of memory?")
             evaluation = self.training.evaluate(trial, level, report)
-            value, error = float(evaluation.value), evaluation.error
         except Exception as raised:
             # What it consumed is unknown: it is charged all it was granted.
-            evaluation = Evaluation(math.nan, self.training.cost(trial))
-            value, error = math.nan, describe_error(raised)
-        seconds = time.perf_counter() - started - evaluation.testing.seconds
+            code_error = raised if is_of_code(raised) else None
+            cost = self.training.cost(trial)
+            evaluation = Evaluation(math.nan, cost, describe_error(raised), code_error=code_error)
+        elapsed = time.perf_counter() - started
+        processor = None if processor is None else time.process_time() - processor
+        evaluation = measured(self.objective, evaluation, trial.budget)
+        if evaluation.code_error is not None:
+            self._stop_unless_succeeded(trial, evaluation.code_error)
+        seconds = elapsed - evaluation.testing.seconds
         if processor is not None:
-            processor = time.process_time() - processor - evaluation.testing.processor_seconds
-        iterations = operator.index(evaluation.iterations)
-        if not 0 <= iterations <= trial.budget:
-            raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
+            processor -= evaluation.testing.processor_seconds
+        if seconds < 0:
+            raise ValueError(f"the task reports {evaluation.testing.seconds} seconds of testing in {elapsed}")
+        value, error = evaluation.value, evaluation.error
         if error is None and not math.isfinite(value):
             error = f"the value is {value}"
         failed = error is not None
@@ -346,11 +380,11 @@ class _Trials:
             value=None if failed else value,
             status="failed" if failed else "ok",
             error=error,
-            iterations=iterations,
+            iterations=evaluation.iterations,
             train_seconds=seconds if evaluation.seconds is None else evaluation.seconds,
             method_seconds=0.0,
             time=0.0,
-            truth=None if failed else self.objective.truth(trial.config),
+            truth=None if failed else true_value(self.objective, trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
             processor_seconds=processor,
             answer=evaluation.answer,
@@ -364,8 +398,10 @@ def _level(objective: Objective, trial: Trial) -> Level:
     Up to the light level's iterations it is the light level, cut. Above, between the levels too, it
     is the heavy level, cut: a configuration that the light level's patience has stopped goes on.
     """
-    if trial.heavy and trial.budget != objective.heavy.iterations:
-        raise ValueError(f"the method grants a heavy trial {trial.budget} iterations of {objective.heavy.iterations}")
+    most = objective.heavy.iterations
+    if trial.budget > most or (trial.heavy and trial.budget != most):
+        kind = "heavy" if trial.heavy else "light"
+        raise ValueError(f"the method grants a {kind} trial {trial.budget} iterations of {most}")
     level = objective.heavy if trial.budget > objective.light.iterations else objective.light
     return dataclasses.replace(level, iterations=trial.budget)
 

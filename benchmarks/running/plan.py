@@ -46,7 +46,8 @@ class Plan:
         request = self.request
         data = "no data set"
         if (used := self.data) is not None:  # the data set that is really used
-            data = f"data: {used.name}, {used.n_train:,} training and {used.n_validation:,} validation images"
+            sizes = f", {used.n_train:,} training and {used.n_validation:,} validation images" if used.n_train else ""
+            data = f"data: {used.name}{sizes}"
         limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
         return f"{request.task['name']}, scale={request.scale}, {limits}; {data}"
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchmarks import records
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.running.experiment import Experiment
 
@@ -87,12 +86,13 @@ class Observer(Protocol):
 
 
 def finished(experiments: Sequence[Experiment], out: Path) -> dict[int, Progress]:
-    """Where those experiments stand, by index, that an earlier start has finished."""
+    """Where those experiments stand, by index, that an earlier start has finished; CorruptRecord if one is damaged."""
     standing = {}
     for index, experiment in enumerate(experiments):
-        folder = experiment.folder(out)
-        if RunFolder(folder).is_done():
-            frame = records.load(folder)
-            best, heavy = frame.loc[frame["heavy"], "value"].min(), int(frame["heavy"].sum())
-            standing[index] = Progress(heavy, len(frame) - heavy, math.inf if math.isnan(best) else float(best), 1.0)
+        folder = RunFolder(experiment.folder(out))
+        if folder.is_done():
+            rows = folder.rows()
+            best = min((row.value for row in rows if row.heavy and row.value is not None), default=math.inf)
+            heavy = sum(row.heavy for row in rows)
+            standing[index] = Progress(heavy, len(rows) - heavy, best, 1.0)
     return standing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -18,7 +19,7 @@ from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.curve import CurveTask
-from benchmarks.objectives.protocol import Objective
+from benchmarks.objectives.protocol import Objective, is_trained
 from benchmarks.records.command import Command
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
@@ -83,9 +84,8 @@ class Recording:
     grid: Grid | None = None
 
     @property
-    def data(self) -> DataSource:
-        """The data set of the task."""
-        assert self.objective.data is not None, "only tasks with data are recorded"
+    def data(self) -> DataSource | None:
+        """The data set of the task, if it has one."""
         return self.objective.data
 
     @property
@@ -99,8 +99,7 @@ class Recording:
         settings |= {} if self.grid is None else {"grid": self.grid}
         search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
-        live = Live({"data": request.data, "data_dir": request.data_dir})
-        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.objective.data, live)
+        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.data, _live(request))
 
     @property
     def parts(self) -> list[Experiment]:
@@ -266,16 +265,17 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     if n is not None and n > MOST:
         raise UsageError(f"n={n}: give at most {MOST}")
     task = request.task
-    if not task.get("needs_data"):
-        raise UsageError(f"task {task['name']} trains nothing: there is nothing to record")
     try:
-        spec = Spec(task["name"], task["_target_"], task["parameters"])
-        objective = spec.build(data=request.data, data_dir=request.data_dir)
+        spec = Spec(task["name"], task["_target_"], task.get("parameters", {}))
+        objective = _live(request).objective(spec)
         grid = None if design == "sobol" else _grid(task, objective.space)
-        n = _count(objective.space, grid, n)
         is_curve = isinstance(objective, CurveTask)
-        budgets = () if is_curve else _budgets(objective.light.iterations, objective.heavy.iterations)
-        full = dataclasses.replace(spec, parameters=dict(task["parameters"]) | (FULL_LENGTH if is_curve else {}))
+        full = _full_length(spec) if is_curve else spec
+        if faults := _faults(full, objective, task):
+            faults += _too_few(objective.space, grid, n)
+            raise UsageError(f"task {task['name']} cannot be recorded: {'; '.join(faults)}")
+        n = _count(objective.space, grid, n)
+        budgets = () if is_curve else _budgets(objective)
         path = request.out / f"{table_name(request, objective.data, design)}.parquet"
         recording = Recording(path, request, objective, full, budgets, n, grid)
         recording.parts[-1].build()
@@ -286,6 +286,41 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {task['name']}: {error}") from error
     return recording
+
+
+def _live(request: Request) -> Live:
+    """Training on the data that the request names, if the task needs some."""
+    needs_data = request.task.get("needs_data")
+    return Live({"data": request.data, "data_dir": request.data_dir} if needs_data else {})
+
+
+def _full_length(spec: Spec) -> Spec:
+    """A task that goes on to the end of its heavy level, by the parameters that its class takes."""
+    accepted = inspect.signature(spec.resolve()).parameters
+    taken = {name: value for name, value in FULL_LENGTH.items() if name in accepted}
+    return dataclasses.replace(spec, parameters=dict(spec.parameters) | taken)
+
+
+def _faults(full: Spec, objective: Objective, task: Mapping[str, Any]) -> list[str]:
+    """All for which a task cannot be recorded, with what would be right: see `Objective`."""
+    faults = []
+    if not is_trained(objective):
+        faults.append("its class must say `trains = True`, as it has no data set (of a formula there is no table)")
+    if task.get("needs_data") and objective.data is None:
+        faults.append("its `data` must be a DataSource, as its file says needs_data")
+    if isinstance(objective, CurveTask) and objective.heavy.patience is not None:
+        parameter = inspect.signature(full.resolve()).parameters.get("heavy_patience")
+        if parameter is None or not (parameter.annotation is parameter.empty or "None" in str(parameter.annotation)):
+            faults.append("its class must take heavy_patience=None, with which training goes on to its full length")
+    return faults
+
+
+def _too_few(space: Space, grid: Grid | None, n: int | None) -> list[str]:
+    """A line, if so many configurations are no design."""
+    n = DEFAULT_N if n is None else n
+    if grid is not None or n >= least(space):
+        return []
+    return [f"n={n}: give at least {least(space)}: the center and the {2**space.dim} corners"]
 
 
 def _grid(task: Mapping[str, Any], space: Space) -> Grid:
@@ -303,9 +338,9 @@ def _grid(task: Mapping[str, Any], space: Space) -> Grid:
 def _count(space: Space, grid: Grid | None, n: int | None) -> int:
     """How many configurations are recorded where n are asked for."""
     if grid is None:
+        for line in _too_few(space, grid, n):
+            raise UsageError(line)
         n = DEFAULT_N if n is None else n
-        if n < least(space):
-            raise UsageError(f"n={n}: give at least {least(space)}: the center and the {2**space.dim} corners")
         return -(-n // PART) * PART
     size = grid_size(grid)
     if n is not None and n > size:
@@ -313,23 +348,35 @@ def _count(space: Space, grid: Grid | None, n: int | None) -> int:
     return size if n is None else min(-(-n // PART) * PART, size)
 
 
-def table_name(request: Request, data: DataSource, design: str) -> str:
+def table_name(request: Request, data: DataSource | None, design: str) -> str:
     """<task>-<data>-<scale>; the data with their number of training images where the scale has another.
 
-    A grid is named before the scale.
+    Where there are no data, they are left out. A grid is named before the scale.
     """
-    name = re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
+    task = request.task["name"]
+    grid = "" if design == "sobol" else f"-{design}"
+    return f"{task}{'' if data is None else _data_name(request, data)}{grid}-{request.scale}"
+
+
+def _data_name(request: Request, data: DataSource) -> str:
+    name = "-" + re.sub(r"[^\w-]+", "-", data.name.partition(" ")[0])
+    asked, used = request.task.get("parameters", {}).get("n_train"), data.n_train
+    if asked is None:
+        return name
     task = document("task", request.task["name"])
     own = (task["parameters"] | task["scales"][request.scale].get("parameters", {}))["n_train"]
-    asked, used = request.task["parameters"]["n_train"], data.n_train
     all_of_less = used < asked and used <= own  # a stand-in, of which the scale takes all, too
-    number = "" if asked == own or all_of_less else f"-n{used}"
-    grid = "" if design == "sobol" else f"-{design}"
-    return f"{request.task['name']}-{name}{number}{grid}-{request.scale}"
+    return name if asked == own or all_of_less else f"{name}-n{used}"
 
 
-def _budgets(light: int, heavy: int) -> tuple[int, ...]:
-    """The heavy number of iterations, those of the rungs below as in Hyperband, and the light one as the lowest."""
+def _budgets(objective: Objective) -> tuple[int, ...]:
+    """The heavy number of iterations, those of the rungs below as in Hyperband, and the light one as the lowest.
+
+    Of a task with two levels only these.
+    """
+    light, heavy = objective.light.iterations, objective.heavy.iterations
+    if objective.levels == "two":
+        return light, heavy
     rungs = [heavy]
     while heavy / REDUCTION ** len(rungs) >= light:
         rungs.append(round(heavy / REDUCTION ** len(rungs)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from benchmarks.config.spec import Spec
-from benchmarks.objectives.protocol import Objective
+from benchmarks.objectives.protocol import Objective, check_objective
 from benchmarks.running.continuation import Continuation
 from benchmarks.tables.answers import ExactAnswers, NearestAnswers
 from benchmarks.tables.replay import Replay
@@ -41,7 +41,9 @@ class Live:
 
     def objective(self, task: Spec) -> Objective:
         """The task, with its data or its table found; ValueError or OSError where it cannot be built."""
-        return task.build(**self.data)
+        objective: Objective = task.build(**self.data)
+        check_objective(objective)
+        return objective
 
     def training(self, objective: Objective, seed: int, folder: Path) -> Training:
         """What measures the trials of the run in a folder."""

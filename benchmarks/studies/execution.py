@@ -123,7 +123,7 @@ def trials(experiments: Iterable[Experiment], out: Path) -> DataFrame:
     import pandas
 
     folders = dict.fromkeys(experiment.folder(out) for experiment in experiments)
-    frames = [records.load(folder) for folder in folders if folder.is_dir()]
+    frames = [records.load(folder, strict=True) for folder in folders if folder.is_dir()]
     frames = [frame for frame in frames if not frame.empty]
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
 

@@ -161,7 +161,7 @@ def _run(experiment: Experiment, folder: Path) -> DataFrame:
     from benchmarks.running.experiment import run_experiment
 
     run_experiment(experiment, folder, command=Command("benchmarks.profile"))
-    return records.load(experiment.folder(folder))
+    return records.load(experiment.folder(folder), strict=True)
 
 
 def _formula_design(objective: Objective, n: int) -> Design:
@@ -169,6 +169,7 @@ def _formula_design(objective: Objective, n: int) -> Design:
     from benchmarks.tables.design import configurations
 
     design = configurations(objective.space, n, TEST_SEED)
+    objective.prepare()
     truth = [objective.truth(config) for config in design]
     if None in truth:
         raise UsageError("the true heavy response of this task is not known: give source=table, or another task")

@@ -182,7 +182,7 @@ def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.Data
         plans = [checked(request) for request in read(arguments)]
         if not execute(plans, Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))):
             raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
-    return records.load(out)
+    return records.load(out, strict=True)
 
 
 def check(name: str) -> None:

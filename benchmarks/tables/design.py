@@ -140,7 +140,7 @@ class DesignSearch:
         If an argument is out of its range.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="any")
 
     def __init__(
         self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int], grid: Grid | None = None
@@ -164,5 +164,16 @@ class DesignSearch:
         raise SearchExhausted("the design is done")
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
-        """Take a trial back; ValueError if it was not asked for or told before."""
+        """Take a trial back.
+
+        Raises
+        ------
+        ValueError
+            If it was not asked for or told before, or its value is none that a table can hold.
+        """
         self._pending.close(trial)
+        if not (measurement.failed or 0.0 <= measurement.value <= 1.0):
+            raise ValueError(
+                f"a table holds errors from 0 to 1, but the task gives {measurement.value:g}: let it give the share of "
+                "wrong answers, say, and record it in another out="
+            )

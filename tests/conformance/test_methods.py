@@ -179,9 +179,18 @@ def test_methods_are_found():
     assert {*DEFAULT} <= {*METHODS}
 
 
+def test_the_methods_with_a_model_are_known():
+    with_model = {name for name in METHODS if resolve(name)[0].capabilities.model_based}
+    assert {"btao", "btao_paper", "gp_bo", "tpe", "smac", "smac_gp", "bohb"} <= with_model
+    assert not {"random_search", "hyperband", "dehb"} & with_model
+
+
 @every_method
 def test_the_first_half_of_a_run_reaches_the_model(name, problem):
-    """Other measurements, other new configurations: else the tests here would see the start alone."""
+    """Other measurements, other new configurations: else the tests here would see the start alone.
+
+    Of the methods whose capabilities say `model_based=True`.
+    """
     if not resolve(name)[0].capabilities.model_based:
         pytest.skip(f"{name} has no model")
 
@@ -190,7 +199,10 @@ def test_the_first_half_of_a_run_reaches_the_model(name, problem):
 
     method, half = make(name, problem), length(name, 20) // 2
     other = [step(method, opposite).config for _ in range(half)]
-    assert distinct(other) != distinct(trial.config for trial in run(name, problem)[:half])
+    assert distinct(other) != distinct(trial.config for trial in run(name, problem)[:half]), (
+        f"{name} asks for the same {half} configurations whatever it is told: set model_based=False in its "
+        "capabilities if it has no model, or give it a shorter start in EARLY of this file"
+    )
 
 
 def distinct(configs):
@@ -438,6 +450,11 @@ def test_a_shared_start_is_what_a_model_based_method_starts_from(name):
     heavy_only = cls.capabilities.model_based and cls.capabilities.levels == "heavy"
     n = len(start.heavy) if heavy_only else len(start.light)
     trials = [step(method, functools.partial(measure, "bounded")) for _ in range(n)]
+    if cls.capabilities.model_based:
+        assert trials[0].config == start.light[0] or trials[0].config in start.heavy, (
+            f"{name} does not start from problem.initial (see baselines.initial_design.check_start): do so, or set "
+            "model_based=False in its capabilities if it has no model"
+        )
     if not cls.capabilities.model_based:
         own = make(name, "bounded", seed=3)
         assert trials == [step(own, functools.partial(measure, "bounded")) for _ in range(len(start.light))]
@@ -463,7 +480,8 @@ def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name,
     for salt, loaded in (("1", []), ("2", torch)):
         folder = tmp_path / salt
         folder.mkdir()
-        paths = os.pathsep.join(str(Path(__file__).parents[level]) for level in (2, 1, 0))
+        folders = [str(Path(__file__).parents[level]) for level in (2, 1, 0)]
+        paths = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])  # where a plugin may be
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": paths}
         command = [sys.executable, str(Path(__file__).with_name("one_method.py")), name, *loaded]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)

@@ -132,7 +132,7 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "out=null"], "out=null: give a folder"),
         ([*CURRIN, "out="], "out=: give a folder"),
         ([*CURRIN, "source=tables"], "unknown source 'tables': did you mean 'table'?"),
-        ([*CURRIN, "source=table"], "source=table: task currin trains nothing, so there is no table of it"),
+        ([*CURRIN, "source=table"], "source=table: no table of task currin in "),
         ([*CURRIN, "source=table", "table=nowhere"], "table=nowhere: no file "),
         ([*CURRIN, "table=fcn-mnist-paper"], "table=fcn-mnist-paper has no effect without source=table"),
         (["task=currin", "method=[]"], "no method is chosen: add method=NAME with one or more of "),

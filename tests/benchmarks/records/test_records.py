@@ -1,10 +1,12 @@
 """Records survive what happens to files: torn lines, full disks, two writers, damage."""
 
 import dataclasses
+import functools
 import json
 import math
 import resource
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +20,7 @@ from benchmarks.records.trials import CorruptRecord, Row, RunLocked, TrialLog
 
 OK = Row(0, True, 5, {"x": 0.1, "n": 3}, -1.5, "ok", None, 5, 0.25, 0.5, 0.75, -1.25)
 FAILED = Row(1, False, 1, {"x": 0.2, "n": 4}, None, "failed", "ValueError: no\nend", 1, 0.25, 0.5, 1.5, None)
+CLOCKS = ("train_seconds", "method_seconds", "time")
 IDENTITY = {
     "task": {"name": "toy", "version": 1, "parameters": {}},
     "method": {"name": "m", "version": 1, "parameters": {}},
@@ -69,11 +72,57 @@ def test_any_number_and_text_survives_exactly(tmp_path, value, text, x):
     assert reopen(folder) == [row]
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_json_is_strict(tmp_path, value):
-    with TrialLog(tmp_path) as log, pytest.raises(ValueError, match="not JSON compliant"):
-        log.append(dataclasses.replace(OK, value=value))
-    assert reopen(tmp_path) == []
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        *(("value", value, f"value must be a finite number, got {value}") for value in (math.nan, math.inf)),
+        *(("value", value, f"value must be a number, got {value!r}") for value in (True, "0.5", 10**400)),
+        ("trial", "0", "trial must be an integer of at least 0, got '0'"),
+        ("heavy", 1, "heavy must be True or False, got 1"),
+        ("budget", 0, "budget must be an integer of at least 1, got 0"),
+        ("config", [0.1], r"config must be a mapping of names, got \[0.1\]"),
+        ("config", {"x": {"y": object}}, r"config\.x\.y must be a finite number, a text, .*got <class 'object'>"),
+        ("status", "fine", "status must be 'ok' or 'failed', got 'fine'"),
+        ("error", OSError("no"), "error must be a text, got OSError"),
+        ("train_seconds", None, "train_seconds must be a number, got None"),
+        ("truth", "bad", "truth must be a number, got 'bad'"),
+        ("recommended", 1.5, "recommended must be an integer of at least 0, got 1.5"),
+        ("curve", {"start": 0, "seconds": ["1"]}, r"curve\.seconds must be a list of numbers, got \['1'\]"),
+        ("curve", {"start": 0, "seconds": [1.0], "test_errors": []}, "the lists of curve must be equally long"),
+        ("curve", {"seconds": [1.0]}, r"curve\.start must be an integer"),
+    ],
+)
+def test_a_field_that_no_record_can_hold_is_refused_by_its_name(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(OK, **{field: value})
+
+
+def test_numbers_of_numpy_become_plain_ones():
+    config = {"x": np.float32(0.5), "n": np.int64(3)}
+    row = Row(np.int64(0), np.True_, np.int64(5), config, np.float32(0.5), "ok", None, 5, 0, 0, 0, np.float32(1.5))
+    assert row == dataclasses.replace(OK, config={"x": 0.5, "n": 3}, value=0.5, truth=1.5, **dict.fromkeys(CLOCKS, 0.0))
+    assert [type(value) for value in (row.trial, row.heavy, row.value, row.truth, *row.config.values())] == [
+        *(int, bool, float, float, float, int)
+    ]
+
+
+def test_a_run_that_cannot_be_read_is_left_out_by_name_and_line_and_the_others_are_loaded(tmp_path):
+    write(tmp_path / "a", seed=0)
+    path = write(tmp_path / "b", seed=1)
+    path.write_text(path.read_text().replace('"truth": null', '"truth": "bad"'))
+    write(tmp_path / "c", seed=2, rows=[OK])
+    run = tmp_path / "d" / "run.json"
+    write(tmp_path / "d", seed=3)
+    run.write_text(run.read_text().replace('"optimum": -2.0', '"optimum": "low"'))
+    with pytest.warns(UserWarning, match="left out, as it cannot be read") as caught:
+        frame = load(tmp_path)
+    assert frame["seed"].tolist() == [0, 0, 2]
+    told = [str(warning.message) for warning in caught]
+    assert len(told) == 2
+    assert "b/trials.jsonl, line 2 is no trial (truth must be a number, got 'bad')" in told[0]
+    assert "d/run.json describes no run (ValueError: optimum must be a number, got 'low')" in told[1]
+    with pytest.raises(CorruptRecord, match=r"b/trials\.jsonl, line 2"):
+        load(tmp_path, strict=True)
 
 
 def test_what_the_method_was_told_is_rebuilt():
@@ -105,7 +154,7 @@ def test_damage_before_the_end_is_an_error_that_names_file_and_line(tmp_path, li
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + line + b"\n" + lines[1])
     damaged = path.read_bytes()
-    for read in (reopen, load):
+    for read in (reopen, functools.partial(load, strict=True)):
         with pytest.raises(CorruptRecord, match=r"trials\.jsonl, line 2 is no.*damaged"):
             read(tmp_path)
     assert path.read_bytes() == damaged
@@ -149,7 +198,7 @@ def test_run_json_is_replaced_as_a_whole(tmp_path):
     assert folder.info() is None
     folder.begin(HEAD)
     with pytest.raises(ValueError, match="not JSON compliant"):
-        folder.note_optimum(HEAD, math.nan)
+        folder.begin(dataclasses.replace(HEAD, n_trials=math.nan))
     assert folder.info() == HEAD
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
@@ -250,10 +299,10 @@ def test_what_cannot_be_read_says_so(tmp_path):
         load(tmp_path)
     (tmp_path / "b" / "run.json").write_text(json.dumps({"task": "toy"}))
     with pytest.raises(CorruptRecord, match=r"run\.json describes no run \(KeyError: 'configuration'\)"):
-        load(tmp_path)
+        load(tmp_path, strict=True)
     (tmp_path / "b" / "run.json").unlink()
     with pytest.raises(CorruptRecord, match=r"no run\.json"):
-        load(tmp_path)
+        load(tmp_path, strict=True)
 
 
 def test_pandas_is_imported_by_load_only():

@@ -148,6 +148,14 @@ def test_an_error_in_training_is_a_failure_that_is_charged_what_was_trained():
     assert (evaluation.iterations, evaluation.error) == (4, "MemoryError: no memory for 3 GB")
 
 
+@pytest.mark.parametrize("error", [MemoryError("no"), ValueError("no"), TypeError("no")])
+def test_an_error_of_the_code_of_a_training_is_told_as_such(error):
+    Decay.accident = error
+    evaluation = Decay().evaluate({"x": 0.2}, Level(9), seed=0)
+    assert evaluation.error == f"{type(error).__name__}: no"
+    assert evaluation.code_error is (error if isinstance(error, TypeError) else None)
+
+
 def test_the_test_error_is_that_of_the_iteration_that_validation_chooses(monkeypatch):
     """And the time of testing is not that of training."""
     monkeypatch.setattr(Decaying, "test_error", lambda self: self.done / 100, raising=False)

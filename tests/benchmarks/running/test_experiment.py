@@ -9,8 +9,9 @@ import pickle
 from pathlib import Path
 
 import pytest
-from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, Script, WithData, change, info, run
+from scripted_runs import EXPERIMENT, SCRIPT, SQUARE, Script, Square, WithData, change, info, rows, run
 
+from baselines.protocol import Capabilities
 from benchmarks.config.registry import target_of
 from benchmarks.records.frames import load
 from benchmarks.records.run_info import Status
@@ -49,6 +50,20 @@ class Other(Script):
 
 class Typed:
     def __init__(self, a: tuple[float, float] = (0.0, 1.0), b: int | None = None, c=0.5, d="1", e: float = 1):
+        pass
+
+
+class OddSquare(Square):
+    levels = "lite"
+
+    def __init__(self):
+        self.optimum = "none"
+
+
+class Mute:
+    capabilities = Capabilities()
+
+    def __init__(self, problem, seed):
         pass
 
 
@@ -127,7 +142,8 @@ def test_a_failure_survives_the_way_to_another_process():
         ({"task": Spec("fcn", "benchmarks.objectives.fcn.FCN", {"n_train": None})}, "fcn: n_train cannot be null"),
         ({"task": Spec("square", "benchmarks.objectives.squares.Square")}, "nothing to be found at 'benchmarks.obj"),
         ({"task": Spec("square", f"{__name__}:Squares")}, "nothing to be found"),
-        ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`"),
+        ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`, as .*got None"),
+        ({"method": Spec("odd", f"{__name__}:TYPED")}, "odd: '.*TYPED' is '.*Typed': give where a class is"),
         ({"source": Live({"shift": 1}), "task": Spec("square", SQUARE.target, {"shift": 1})}, "no parameter 'shift'"),
     ],
 )
@@ -135,6 +151,50 @@ def test_a_wrong_name_is_refused_before_anything_is_written(tmp_path, changes, m
     with pytest.raises(ValueError, match=message):
         run(change(**changes), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_task_is_refused_in_one_line_that_names_all_that_it_lacks_and_all_that_is_wrong():
+    with pytest.raises(ValueError, match=r"lacks space, light, .*truth") as reason:
+        change(task=Spec("typed", TYPED)).objective()
+    assert "\n" not in str(reason.value)
+    with pytest.raises(ValueError, match=r"levels must be 'any' or 'two', got 'lite'; optimum must be .*, got 'none'"):
+        change(task=Spec("odd", f"{__name__}:OddSquare")).objective()
+
+
+def test_a_method_without_ask_is_refused():
+    with pytest.raises(ValueError, match=r"mute: '.*Mute' has no ask and no tell"):
+        change(method=Spec("mute", f"{__name__}:Mute")).build()
+
+
+def test_an_error_inside_the_file_of_a_class_is_not_called_a_wrong_name(tmp_path, monkeypatch):
+    (tmp_path / "broken_plugin.py").write_text("import math\nmath.no_such_name\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=r"'broken_plugin.Mine' cannot be imported: AttributeError: module 'math'"):
+        Spec("mine", "broken_plugin.Mine").resolve()
+
+
+def test_what_the_suite_gives_a_class_must_take():
+    with pytest.raises(
+        ValueError, match=r"square: '.*Square' must take the parameters data, data_dir, which the suite"
+    ):
+        Spec("square", SQUARE.target).build(data="auto", data_dir=None)
+
+
+def test_a_task_that_says_that_it_trains_keeps_the_identity_of_its_runs(tmp_path, monkeypatch):
+    before = change().identity
+    monkeypatch.setattr(Square, "trains", True, raising=False)
+    run(EXPERIMENT, tmp_path)
+    assert change().identity == before and before["data"] is None
+    assert all(row.processor_seconds >= 0 for row in rows(EXPERIMENT, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [("name", None, "name of a DataSource must be a text"), ("n_train", "9", "n_train of a DataSource must be an int")],
+)
+def test_a_data_source_that_no_record_can_hold_is_refused(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(WithData.data, **{field: value})
 
 
 def test_the_data_must_be_what_the_experiment_was_set_up_with(tmp_path):

@@ -126,7 +126,7 @@ def test_a_failure_and_a_death_leave_the_others_alone(tmp_path, tasks, jobs):
     assert {failure.experiment.seed for failure in failures} == {1, 2}
     assert sorted(index for index, failure in log.over.items() if failure is None) == [0, 3]
     failed, dead = sorted(failures, key=lambda failure: failure.experiment.seed)
-    assert failed.reason.startswith("ValueError: the task reports 6 iterations")
+    assert failed.reason.startswith("ValueError: evaluate of Fragile: iterations must be at most 5")
     assert failed.error_file == experiments[1].folder(tmp_path) / ERROR
     assert "Traceback" in failed.error_file.read_text()
     assert "killed by signal 9" in dead.reason

@@ -43,6 +43,30 @@ def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
     assert info(experiment.folder(tmp_path)).status is Status.FAILED
 
 
+@pytest.mark.parametrize(("calls", "kept", "kind"), [((0, 1, 2), 0, "light"), ((2, 5, 8), 2, "heavy")])
+def test_an_error_of_the_code_ends_the_run_at_once_and_the_corrected_code_goes_on(tmp_path, calls, kept, kind):
+    run(EXPERIMENT, tmp_path / "undisturbed")
+    Square.evaluated.clear()
+    Square.accidents = {k: KeyError("rate") for k in calls}
+    message = f"evaluate of Square failed with an error of its code before any {kind} trial succeeded: KeyError: 'rate'"
+    with pytest.raises(ExperimentFailed, match=message) as failure:
+        run(EXPERIMENT, tmp_path)
+    assert len(Square.evaluated) == kept + 1
+    assert len(rows(EXPERIMENT, tmp_path)) == kept
+    assert "raise outcome" in (failure.value.folder / "error.txt").read_text()
+    assert info(failure.value.folder).status is Status.FAILED
+    Square.accidents = {}
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+    assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
+
+
+def test_an_error_of_the_code_after_a_success_is_a_failed_trial(tmp_path):
+    Square.accidents = {3: KeyError("rate"), 5: TypeError("no")}
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+    failed = {row.trial: (row.error, row.iterations) for row in rows(EXPERIMENT, tmp_path) if row.status == "failed"}
+    assert failed == {3: ("KeyError: 'rate'", 3), 5: ("TypeError: no", 7)}
+
+
 def test_failures_between_successes_are_no_reason_to_end(tmp_path):
     Square.accidents = {k: RuntimeError("no memory") for k in range(200) if k % 40}
     experiment = change(budget=Budget(heavy=60))
@@ -148,7 +172,7 @@ def test_an_exhausted_method_ends_the_run(tmp_path):
         (Evaluation(math.inf, 1), "the value is inf", 1),
         (Evaluation(-math.inf, 1), "the value is -inf", 1),
         (Evaluation(0.5, 1, "diverged"), "diverged", 1),
-        (Evaluation(None, 1), "TypeError: ", 3),
+        (Evaluation(None, 1, "out of memory"), "out of memory", 1),
     ],
 )
 def test_a_failed_trial_is_recorded_and_the_run_goes_on(tmp_path, accident, error, iterations):
@@ -180,12 +204,6 @@ def test_an_error_of_the_method_ends_the_run_and_keeps_its_trials_and_its_traceb
     assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     assert not (folder / "error.txt").exists()
     assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
-
-
-def test_a_task_may_not_report_more_iterations_than_were_granted(tmp_path):
-    over = Spec("square", SQUARE.target, {"consumed": 7})
-    with pytest.raises(ExperimentFailed, match="reports 7 iterations for a trial that was granted 6"):
-        run(change(task=over, method=Spec("script", SCRIPT.target, {"plan": [6]})), tmp_path)
 
 
 def test_a_heavy_trial_has_the_heavy_iterations(tmp_path, monkeypatch):
@@ -242,16 +260,3 @@ def test_a_run_that_fails_before_its_task_is_built_can_be_loaded(tmp_path):
     with pytest.raises(ExperimentFailed):
         run(experiment, tmp_path)
     assert load(tmp_path).empty
-
-
-class Forgetful(Script):
-    """A method that forgets to return its trial."""
-
-    def ask(self):
-        super().ask()
-
-
-def test_a_method_that_asks_for_no_trial_is_named(tmp_path):
-    experiment = change(method=Spec("forgetful", f"{__name__}:Forgetful", SCRIPT.parameters))
-    with pytest.raises(ExperimentFailed, match="TypeError: ask of Forgetful must return a Trial, got None"):
-        run(experiment, tmp_path)

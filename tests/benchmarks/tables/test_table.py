@@ -243,9 +243,10 @@ def test_the_space_of_a_grid_has_its_values_and_nothing_else():
         of_grid(space, grid | {"c": ["a", "a"]})
 
 
-def test_no_table_is_advised_of_a_task_that_trains_nothing(tmp_path):
-    with pytest.raises(UsageError, match=r"task currin trains nothing, so there is no table of it: use source=live$"):
-        find_table("currin", None, None, tmp_path)
+@pytest.mark.parametrize(("task", "advice"), [("fcn", r"\); record one"), ("currin", r"\); if it trains, record one")])
+def test_a_recording_is_advised_of_a_task_that_trains(tmp_path, task, advice):
+    with pytest.raises(UsageError, match=rf"no table of task {task} .*{advice} with .* task={task}"):
+        find_table(task, None, None, tmp_path)
 
 
 def test_iterations_are_integers():

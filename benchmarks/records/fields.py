@@ -1,0 +1,64 @@
+"""Values as a record holds them: each checked and cast to a plain one, or a ValueError that names it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, SupportsFloat
+
+import numpy as np
+
+from btao.checks import is_number
+
+
+def number(name: str, value: object) -> float:
+    """A finite number as a float."""
+    cast = real(name, value)
+    if not math.isfinite(cast):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return cast
+
+
+def real(name: str, value: object) -> float:
+    """A number, nan and infinity included, as a float; what holds one, as a tensor without axes does, too."""
+    if isinstance(value, SupportsFloat) and not isinstance(value, bool | np.bool_):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):  # of several numbers, or beyond a float
+            pass
+    raise ValueError(f"{name} must be a number, got {value!r}")
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def text(name: str, value: object) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text, got {value!r}")
+    return str(value)
+
+
+def mapping(name: str, value: object) -> dict[str, Any]:
+    """Names with values that strict JSON can hold, copied."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ValueError(f"{name} must be a mapping of names, got {value!r}")
+    return {str(key): _plain(f"{name}.{key}", item) for key, item in value.items()}
+
+
+def _plain(name: str, value: object) -> Any:
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return mapping(name, value)
+    if isinstance(value, list | tuple):
+        return [_plain(name, item) for item in value]
+    if value is None or isinstance(value, bool | str) or (is_number(value) and math.isfinite(value)):
+        return value
+    raise ValueError(f"{name} must be a finite number, a text, True, False or None, got {value!r}")
