@@ -85,6 +85,7 @@ class BTAOMethod:
             ordered=ordered,
             heavy_cost=(heavy - light if problem.continues else heavy) / light,
             continues=problem.continues,
+            n_init_heavy=len(initial.heavy) if initial and rule == "rate" else None,
         )
         self._recommended: int | None = None
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}

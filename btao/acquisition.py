@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.stats.qmc import Sobol
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
@@ -105,8 +106,6 @@ def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Gen
 
 
 def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> FloatArray:
-    from scipy.stats.qmc import Sobol  # slow to import
-
     if space.size <= ENUMERABLE:
         return _all_points(space)
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]

@@ -26,7 +26,7 @@ RULES = ("joint", "paper", "rate")
 FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
 OPTIONS = (
     *("seed", "rule", "n_init", "light_per_heavy", "square_root_beta"),
-    *("logarithm", "ordered", "heavy_cost", "continues"),
+    *("logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
 )
 
 
@@ -74,7 +74,9 @@ class BTAO:
         Whether a heavy run continues the light one and costs the rest, or begins anew; of "rate".
     design : sequence of dict, optional
         Configurations to start from, instead of a Latin hypercube: all are trained lightly; of "joint" and "paper" the
-        first `n_init` of them heavily. Repeated ones count once.
+        first `n_init` of them heavily, of "rate" the first `n_init_heavy`. Repeated ones count once.
+    n_init_heavy : int, optional
+        Heavy runs of the start of "rate", at least 1; None: one, at the best light run.
     candidates : {"joint", "light"}, optional
         The former name of `rule`, which called "paper" "light".
 
@@ -107,6 +109,7 @@ class BTAO:
         ordered: bool = False,
         heavy_cost: float = 5.0,
         continues: bool = True,
+        n_init_heavy: int | None = None,
     ) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a btao.Space, got {space!r}")
@@ -124,6 +127,7 @@ class BTAO:
         if not (is_number(heavy_cost) and 0 < heavy_cost < math.inf):
             raise ValueError(f"heavy_cost must be a finite number above 0, got {heavy_cost!r}")
         self.heavy_cost = float(heavy_cost)
+        self.n_init_heavy = check_integer("n_init_heavy", n_init_heavy, none="None")
         self._history = History(space)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
 
@@ -310,6 +314,7 @@ class BTAO:
                 ordered=self.ordered,
                 heavy_cost=self.heavy_cost,
                 continues=self.continues,
+                n_init_heavy=self.n_init_heavy,
             )
         return AdditiveRule(
             self._history,
@@ -365,5 +370,5 @@ def _of_format_2(state: Mapping[str, Any]) -> dict[str, Any]:
     """A state of before there were several rules."""
     former = dict(state)
     warm = {name: former.pop(name) for name in ("warm_light", "warm_heavy")}
-    defaults = {"logarithm": None, "ordered": False, "heavy_cost": 5.0, "continues": True}
+    defaults = {"logarithm": None, "ordered": False, "heavy_cost": 5.0, "continues": True, "n_init_heavy": None}
     return former | defaults | {"format": STATE_FORMAT, "rule": _rule_of(None, former["candidates"]), "state": warm}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import erfcx, ndtr, ndtri
+from scipy.stats import qmc
 
 from btao.arrays import BoolArray, FloatArray
 
@@ -501,8 +502,6 @@ class _Sample:
 def _sobol(dim: int, n_points: int, seed: int) -> FloatArray:
     """Scrambled Sobol points strictly inside (0, 1), shape (dim, n_points), read-only."""
     bits = 30
-    from scipy.stats import qmc  # slow to import
-
     points = qmc.Sobol(dim, scramble=True, bits=bits, rng=seed).random_base2(n_points.bit_length() - 1)
     points = np.ascontiguousarray(points.T) + 0.5 ** (bits + 1)  # the centers of the 2^-30 cells: never 0 or 1
     points.setflags(write=False)

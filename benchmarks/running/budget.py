@@ -126,6 +126,7 @@ class BudgetedMethod:
         self._method = method
         self._budget = budget
         self._cost = cost or (lambda trial: trial.budget)
+        self._over: BudgetSpent | None = None
         self.spent = Spent()
 
     def ask(self) -> Trial:
@@ -140,6 +141,16 @@ class BudgetedMethod:
         SearchExhausted
             As the method does.
         """
+        if self._over is not None:
+            raise self._over
+        try:
+            return self._ask()
+        except BudgetSpent as over:
+            self._over = over
+            raise
+
+    def _ask(self) -> Trial:
+        """The next trial, if the budget lasts for it."""
         spent = self.spent
         if not self._budget.allows_next(spent):
             raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")

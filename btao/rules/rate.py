@@ -41,6 +41,8 @@ class RateRule(Rule):
         Cost of a heavy run in units of a light one, for trials that are told without a cost.
     continues : bool
         Whether a heavy run continues the light one, and costs the rest.
+    n_init_heavy : int, optional
+        Heavy runs of the start, at the first points of the design; None: one, at the best of all.
 
     Notes
     -----
@@ -57,10 +59,11 @@ class RateRule(Rule):
         ordered: bool,
         heavy_cost: float,
         continues: bool,
+        n_init_heavy: int | None = None,
     ) -> None:
         super().__init__(history, seed, design)
         self._logarithm, self._ordered = logarithm, ordered
-        self._heavy_cost, self._continues = heavy_cost, continues
+        self._heavy_cost, self._continues, self._n_init_heavy = heavy_cost, continues, n_init_heavy
         # Hyperparameters of the last fit made for a proposal, with the number of results it had seen.
         self._warm: tuple[int, tuple[FloatArray, FloatArray | None]] | None = None
         self._cache: tuple[int, Outputs, TwoLevelModel] | None = None
@@ -71,6 +74,9 @@ class RateRule(Rule):
         lights = history.select("light")
         if len(lights) < len(self.design):
             return "light", self.design[len(lights)]
+        n_heavy = len(history.select("heavy"))
+        if n_heavy < (self._n_init_heavy or 0) and (first := history.heavy_candidates(within=len(self.design))):
+            return "heavy", first[0].point
         ready = history.heavy_candidates()
         if not history.select("heavy", "ok"):
             return self._first_heavy(ready)

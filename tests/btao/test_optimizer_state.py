@@ -102,7 +102,7 @@ def test_trials_under_way_survive_in_the_state():
 
 def test_the_state_is_strict_json_with_all_arguments():
     options = {"seed": 4, "light_per_heavy": 3, "n_init": 2, "rule": "paper", "square_root_beta": True}
-    options |= {"logarithm": True, "ordered": True, "heavy_cost": 3.0, "continues": False}
+    options |= {"logarithm": True, "ordered": True, "heavy_cost": 3.0, "continues": False, "n_init_heavy": 2}
     bounds = {"delta_bounds": (-math.inf, 0.25), "rho_bounds": (-0.5, math.inf)}
     optimizer = BTAO(MIXED, **options, **bounds)
     optimizer.tell(optimizer.ask(), error="no")

@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import scipy.stats  # noqa: F401 (it adds a filter of warnings when it is imported)
 import test_methods as conformance
 import threadpoolctl
 

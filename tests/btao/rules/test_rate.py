@@ -49,6 +49,13 @@ def test_the_start_is_a_latin_hypercube_of_light_runs_and_a_heavy_one_at_the_bes
     assert [trial.config for trial in trials[:4]] == optimizer.initial_design
 
 
+def test_a_given_start_is_trained_lightly_and_its_first_ones_heavily():
+    design = [{"x": k / 5, "y": 1 - k / 5} for k in range(5)]
+    trials = advance(BTAO(SQUARE, rule="rate", design=design, n_init_heavy=2), 7)
+    assert levels(trials) == "lllllhh"
+    assert [trial.config for trial in trials] == [*design, *design[:2]]
+
+
 def test_it_finds_the_minimizer_within_the_cost_of_a_few_heavy_runs():
     for seed in range(3):
         optimizer = BTAO(SQUARE, seed=seed, rule="rate")
