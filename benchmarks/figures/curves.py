@@ -224,7 +224,7 @@ def _limit(axes: Axes, table: DataFrame, floor: float | None = None) -> None:
     if axes.get_yscale() == "log":
         low, high = low / MARGIN, max(high * MARGIN, 10 * low)
     else:
-        rim = 0.05 * (high - low) or 0.05
+        rim = 0.05 * (high - low) or 0.05 * max(1.0, abs(high))
         low, high = low - rim, high + rim
     axes.set_ylim(low, high)
 

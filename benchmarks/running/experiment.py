@@ -37,6 +37,7 @@ from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
 from btao.training import Level
+from btao.trial import fault
 
 NO_COMMAND = Command()
 
@@ -334,8 +335,7 @@ class _Trials:
         iterations = operator.index(evaluation.iterations)
         if not 0 <= iterations <= trial.budget:
             raise ValueError(f"the task reports {iterations} iterations for a trial that was granted {trial.budget}")
-        if error is None and not math.isfinite(value):
-            error = f"the value is {value}"
+        error = fault(value) if error is None else error
         failed = error is not None
         return Row(
             trial=trial.number,

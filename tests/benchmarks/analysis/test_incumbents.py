@@ -71,6 +71,12 @@ def test_a_failed_trial_is_never_best_whatever_value_it_carries():
     assert incumbents(trials)["value"].tolist() == [2.0, 2.0]
 
 
+def test_a_value_that_is_no_result_is_never_best_though_an_old_record_says_it_succeeded():
+    states = incumbents(run("HHHH", [2.0, -1e308, 1e308, 1.0]))
+    assert states["value"].tolist() == [2.0, 2.0, 2.0, 1.0]
+    assert incumbents(run("H", [2.0], truth=[math.inf]))["regret"].tolist() == [2.0]
+
+
 def test_unknown_optimum_gives_values_and_no_regret():
     states = incumbents(run("HH", [2.0, 1.0], optimum=None))
     assert states["value"].tolist() == [2.0, 1.0]
