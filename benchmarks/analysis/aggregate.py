@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from benchmarks.analysis.incumbents import METHOD, incumbents
+from benchmarks.analysis.incumbents import METHOD, heavy_results, incumbents
 from benchmarks.analysis.intervals import RESAMPLING, STATISTICS, Resampling, check_choice, interval, statistic_of
 
 IDENTITY = ["task", "data", "method", "hash", "label"]
@@ -175,13 +175,16 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
 
 
 def without_result(frame: DataFrame) -> list[str]:
-    """A line for every run without a successful heavy trial: method, seed and the last error."""
+    """A line for every run without a heavy result: method, seed and the last error."""
     lines = []
+    results = heavy_results(frame)
     for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
-        if not (rows["heavy"] & (rows["status"] == "ok")).any():
+        if not results[frame.index.get_indexer(rows.index)].any():
             errors = rows["error"].dropna()
-            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
-            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
+            why = "none succeeded" + (f", the last with: {errors.iloc[-1]}" if len(errors) else "")
+            if (rows["heavy"] & (rows["status"] == "ok")).any():
+                why = f"none within budget.train_seconds={rows['train_budget'].iloc[0]:g}"
+            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, {why}")
     return lines
 
 

@@ -82,7 +82,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
     heavy = frame["heavy"].astype(bool)
     trained, limit = runs["train_seconds"].cumsum().astype(float).to_numpy(), _train_budgets(frame)
-    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & is_result(value) & (trained <= limit)
+    result = heavy_results(frame)
     regret = _regret(frame, np.where(is_result(truth), truth, value), optimum, result)
 
     chosen = np.full(len(frame), -1)
@@ -110,6 +110,19 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
             "regret": np.where(known, regret[chosen], np.nan),
         }
     )
+
+
+def heavy_results(frame: DataFrame) -> np.ndarray:
+    """Which rows are results that an incumbent is chosen from: heavy, no failure, and within the budget of training.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As in `incumbents`.
+    """
+    successful = (frame["heavy"].astype(bool) & (frame["status"] == "ok")).to_numpy()
+    trained = frame.groupby(RUN, sort=False)["train_seconds"].cumsum().astype(float).to_numpy()
+    return successful & is_result(frame["value"]) & (trained <= _train_budgets(frame))
 
 
 def _train_budgets(frame: DataFrame) -> np.ndarray:
