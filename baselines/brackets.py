@@ -11,6 +11,7 @@ from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from btao.checks import check_integer, is_number
+from btao.trial import fault
 
 if TYPE_CHECKING:
     from hpbandster.core.master import Master
@@ -113,10 +114,10 @@ class Brackets:
         self._pending.close(trial)
         job = self._jobs.pop(trial.number)
         # As hpbandster's worker reports a computation that returned, and one that raised.
-        if measurement.error is None:
-            job.result = {"loss": measurement.value, "info": {}}
+        if measurement.failed:
+            job.exception = measurement.error or str(fault(measurement.value))
         else:
-            job.exception = measurement.error
+            job.result = {"loss": measurement.value, "info": {}}
         with self._isolated:
             self._optimizer.iterations[job.id[0]].register_result(job)
             self._optimizer.config_generator.new_result(job)

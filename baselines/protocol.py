@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 from baselines.libraries.interpreter import run_module
 from btao import Space
 from btao.parameters import KINDS, PARAMETER_CLASSES
+from btao.trial import is_result
 
 LEVELS = ("heavy", "two", "several", "any")  # of `Capabilities`
 
@@ -96,8 +97,8 @@ class Measurement:
 
     @property
     def failed(self) -> bool:
-        """Whether the trial failed: an error, or a value that is not finite."""
-        return self.error is not None or not math.isfinite(self.value)
+        """Whether the trial failed: an error, or a value that is no result as `btao` says."""
+        return self.error is not None or not is_result(self.value)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ A room imports only from floors below its own, wherever in a file the import sta
 tests/packaging/test_imports.py enforces it, owns the table of floors and, run as a script, prints the graph.
 
     floor  room         holds
-    1      common       environment of processes, whole files, errors, formats of numbers
+    1      common       environment of processes, streams, whole files, errors, formats of numbers
            data         data sets: where they are, what was published, stand-ins, splits
     2      objectives   tasks, and what tasks share
            config       options, the files of conf/, requests, specs of classes

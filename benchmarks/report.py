@@ -26,7 +26,8 @@ usage: python -m benchmarks.report [out=results/runs]
 Draws up what is recorded below a folder, whatever tasks and methods, and however much of it is done:
 what was compared, what is missing, what failed, the results of each task and across tasks, and where
 they come from. Results are drawn from the runs that are done; the others are named, with the commands
-that finish them. Damaged records are named and nothing is written.
+that finish them. Of a task whose records contradict themselves nothing else is shown. Damaged records are
+named and nothing is written.
 
 It writes into that folder
   report.html  one file that needs nothing else: no network, no script
@@ -39,7 +40,7 @@ FOLDER = "report"
 CHECKSUMS = "records.sha256"
 
 
-@options.command(lambda: HELP, mistakes=(ValueError, OSError))  # a ValueError of the analysis names the row
+@options.command(lambda: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     out = out_folder(arguments)
@@ -56,8 +57,7 @@ def write(out: Path) -> tuple[Path, Path]:
     Raises
     ------
     UsageError, CorruptRecord, ValueError, OSError
-        As `reporting.settings.read`; a ValueError also as `incumbents.incumbents`, for records that contradict
-        themselves; an OSError also if a file cannot be written.
+        As `reporting.settings.read`; an OSError also if a file cannot be written.
     """
     from benchmarks.reporting import html as page_html
     from benchmarks.reporting import markdown as page_markdown

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from btao.arrays import FloatArray
+from btao.arrays import BoolArray, FloatArray
 from btao.checks import LARGEST_VALUE
 
 LevelName = Literal["light", "heavy"]
@@ -63,6 +64,19 @@ class Trial:
         }
 
 
+def is_result(values: ArrayLike) -> BoolArray:
+    """Which values are results: those that are finite and at most `LARGEST_VALUE` in size. Others are failures."""
+    kept: BoolArray = np.abs(np.asarray(values, dtype=float)) <= LARGEST_VALUE
+    return kept
+
+
+def fault(value: float) -> str | None:
+    """Why a trial that measured this value has failed, None where it has not."""
+    if is_result(value):
+        return None
+    return f"the value is {value}" + (f", more than {LARGEST_VALUE:g} in size" if math.isfinite(value) else "")
+
+
 def measured(trial: Trial) -> float:
     """The value of a trial whose status is "ok"."""
     assert trial.value is not None
@@ -101,6 +115,6 @@ def outcome(value: Any, error: str | None) -> Outcome:
         number = math.inf
     except (TypeError, ValueError):
         raise TypeError(f"value must be a real number, got {value!r}") from None
-    if not abs(number) <= LARGEST_VALUE:
-        return {"status": "failed", "value": None, "error": f"the value is {number}"}
+    if (why := fault(number)) is not None:
+        return {"status": "failed", "value": None, "error": why}
     return {"status": "ok", "value": number, "error": None}

@@ -5,8 +5,10 @@ Definitions
 Those of `incumbents.py`, and
 
 curve
-    A step that holds the last result: undefined (nan) before the first heavy result and after
-    the end of the run. It is never interpolated and never goes on past the end of its seed.
+    A step that holds the last result, and is never interpolated. That of a run is undefined (nan) before its first
+    heavy result. That of a method is over the same seeds all along, those that have a heavy result: it begins where
+    the last of them has its first, and a seed that has ended keeps its last value. So a mean of best values never
+    rises: seeds that come and go would let it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from benchmarks.analysis.incumbents import METHOD, incumbents
+from benchmarks.analysis.incumbents import METHOD, heavy_results, incumbents
 from benchmarks.analysis.intervals import RESAMPLING, STATISTICS, Resampling, check_choice, interval, statistic_of
 
 IDENTITY = ["task", "data", "method", "hash", "label"]
@@ -33,6 +35,8 @@ def aggregate(
 ) -> DataFrame:
     """Statistics over the seeds of each method, at every step of any seed, and just after the end of one.
 
+    Give runs that are done: one that is not has less than its budget, and would keep a value that it improves yet.
+
     Parameters
     ----------
     curves : DataFrame
@@ -49,11 +53,9 @@ def aggregate(
     Returns
     -------
     DataFrame
-        task, data, method, hash, label, `against`, seeds (of the method), n (seeds defined at
-        this step: those that have a first result and have not ended), mean, median, iqm, q25, q75;
-        `statistic` and its interval, low and high. All statistics are over the n seeds, nan where
-        n is 0; where n changes along a curve, so does the sample, and steps there need not be
-        improvements.
+        task, data, method, hash, label, `against`, seeds (of the method), n (those with a heavy result; 0 at steps
+        before all of them have their first), ended (how many of these ended before this step), mean, median, iqm,
+        q25, q75; `statistic` and its interval, low and high. All statistics are over the n seeds, nan where n is 0.
 
     Raises
     ------
@@ -65,42 +67,45 @@ def aggregate(
     statistic_of(statistic)
 
     names = [*STATISTICS, "q25", "q75", "low", "high"]
-    columns = [*IDENTITY, against, "seeds", "n", *names[:-2], "statistic", *names[-2:]]
+    columns = [*IDENTITY, against, "seeds", "n", "ended", *names[:-2], "statistic", *names[-2:]]
     parts = []
     for identity, group in curves.groupby(IDENTITY, sort=False, dropna=False):
         steps = [(run[against].to_numpy(float), run[measure].to_numpy()) for _, run in group.groupby("seed")]
+        found = [(x, y) for x, y in steps if not np.isnan(y).all()]
         grid = np.unique(np.concatenate([x for x, _ in steps]))
+        ends = np.array([x[-1] for x, _ in found])
         if against != "heavy_runs":  # between two of which there is nothing
-            ends = np.array([x[-1] for x, _ in steps])
             grid = np.union1d(grid, np.nextafter(ends[ends < grid[-1]], np.inf))
-        held = np.column_stack([hold(x, y, grid) for x, y in steps])
-        # Most trials improve nothing, so that most steps repeat the one before.
-        new = np.append(True, np.any((held[1:] != held[:-1]) & ~(np.isnan(held[1:]) & np.isnan(held[:-1])), axis=1))
-        distinct = held[new]
-        numbers = np.full((len(distinct), len(names)), np.nan)
-        # Steps with the same seeds present are resampled together, as whole curves.
-        patterns, pattern_of = np.unique(~np.isnan(distinct), axis=0, return_inverse=True)
-        for number, present in enumerate(patterns):
-            rows = pattern_of == number
-            if present.any():
-                sample = distinct[np.ix_(rows, present)]
-                points = [function(sample, axis=1) for function in STATISTICS.values()]
-                quartiles = np.quantile(sample, [0.25, 0.75], axis=1)
-                bounds = interval(sample, statistic, resampling)
-                numbers[rows] = np.column_stack([*points, *quartiles, *bounds])
+        numbers, n = np.full((len(grid), len(names)), np.nan), np.zeros(len(grid), dtype=int)
+        if found:
+            held = np.column_stack([hold(x, y, np.minimum(grid, x[-1])) for x, y in found])
+            there = ~np.isnan(held).any(axis=1)
+            numbers[there], n[there] = _statistics(held[there], statistic, resampling), len(found)
         parts.append(
             pd.DataFrame(
                 {
                     **dict(zip(IDENTITY, identity, strict=True)),
                     against: grid,
                     "seeds": len(steps),
-                    "n": (~np.isnan(held)).sum(axis=1),
-                    **dict(zip(names, numbers[np.cumsum(new) - 1].T, strict=True)),
+                    "n": n,
+                    "ended": (ends[:, None] < grid).sum(axis=0),
+                    **dict(zip(names, numbers.T, strict=True)),
                     "statistic": statistic,
                 }
             )[columns]
         )
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def _statistics(samples: np.ndarray, statistic: str, resampling: Resampling) -> np.ndarray:
+    """Statistics, quartiles and interval of each row of samples, which share their resamples as whole curves do."""
+    # Most trials improve nothing, so that most steps repeat the one before.
+    new = np.append(True, np.any(samples[1:] != samples[:-1], axis=1))
+    distinct = samples[new]
+    points = [function(distinct, axis=1) for function in STATISTICS.values()]
+    quartiles = np.quantile(distinct, [0.25, 0.75], axis=1)
+    numbers = np.column_stack([*points, *quartiles, *interval(distinct, statistic, resampling)])
+    return numbers[np.cumsum(new) - 1]
 
 
 def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling = RESAMPLING) -> DataFrame:
@@ -170,13 +175,16 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
 
 
 def without_result(frame: DataFrame) -> list[str]:
-    """A line for every run without a successful heavy trial: method, seed and the last error."""
+    """A line for every run without a heavy result: method, seed and the last error."""
     lines = []
+    results = heavy_results(frame)
     for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
-        if not (rows["heavy"] & (rows["status"] == "ok")).any():
+        if not results[frame.index.get_indexer(rows.index)].any():
             errors = rows["error"].dropna()
-            why = f", the last with: {errors.iloc[-1]}" if len(errors) else ""
-            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, none succeeded{why}")
+            why = "none succeeded" + (f", the last with: {errors.iloc[-1]}" if len(errors) else "")
+            if (rows["heavy"] & (rows["status"] == "ok")).any():
+                why = f"none within budget.train_seconds={rows['train_budget'].iloc[0]:g}"
+            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, {why}")
     return lines
 
 

@@ -7,7 +7,8 @@ run
     runs are never pooled with those of the first.
 incumbent
     The configuration of the smallest value observed at the heavy level so far; of equal values
-    the earlier stays. Light runs and failed runs are never incumbents, but cost what they cost.
+    the earlier stays. Light runs and failed runs are never incumbents, but cost what they cost. Failed is what
+    `btao.trial.is_result` refuses, too, whatever older records say of it.
 value
     The observed value of the incumbent (minimized).
 regret
@@ -30,6 +31,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from benchmarks.analysis.intervals import check_choice
+from btao.trial import is_result
 
 METHOD = ["task", "method", "hash"]
 RUN = [*METHOD, "seed"]
@@ -80,8 +82,8 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
     heavy = frame["heavy"].astype(bool)
     trained, limit = runs["train_seconds"].cumsum().astype(float).to_numpy(), _train_budgets(frame)
-    result = heavy.to_numpy() & (frame["status"] == "ok").to_numpy() & np.isfinite(value) & (trained <= limit)
-    regret = _regret(frame, np.where(np.isnan(truth), value, truth), optimum, result)
+    result = heavy_results(frame)
+    regret = _regret(frame, np.where(is_result(truth), truth, value), optimum, result)
 
     chosen = np.full(len(frame), -1)
     rows_of_runs = [np.asarray(rows) for rows in runs.indices.values()]
@@ -108,6 +110,19 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
             "regret": np.where(known, regret[chosen], np.nan),
         }
     )
+
+
+def heavy_results(frame: DataFrame) -> np.ndarray:
+    """Which rows are results that an incumbent is chosen from: heavy, no failure, and within the budget of training.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As in `incumbents`.
+    """
+    successful = (frame["heavy"].astype(bool) & (frame["status"] == "ok")).to_numpy()
+    trained = frame.groupby(RUN, sort=False)["train_seconds"].cumsum().astype(float).to_numpy()
+    return successful & is_result(frame["value"]) & (trained <= _train_budgets(frame))
 
 
 def _train_budgets(frame: DataFrame) -> np.ndarray:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from benchmarks.common.errors import UsageError
+from benchmarks.common.streams import unfailing
 
 SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
@@ -32,11 +33,13 @@ def command(
     """Make a function of arguments, which returns the exit status, the main function of a command.
 
     That takes the arguments of the process where none are given, answers -h and --help, and tells errors in a line
-    on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed` with 1.
+    on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed` with 1. What it prints may be
+    lost, as in a pipe that is closed: the work and the exit status are the same.
     """
 
     def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
         @functools.wraps(function)
+        @unfailing()
         def main(arguments: Sequence[str] | None = None) -> int:
             given = list(sys.argv[1:] if arguments is None else arguments)
             if {"-h", "--help"} & set(given):

@@ -95,8 +95,8 @@ def curves_figure(
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
 
     A panel shows simple regret on a logarithmic scale where the optimum is known, else the best value
-    so far, on a logarithmic scale where it is positive and falls to a third. Drawn faint: steps at
-    which some seeds have ended or have no result yet; nothing where more than half of them do.
+    so far, on a logarithmic scale where it is positive and falls to a third. A curve is over the same seeds all along,
+    as `analysis.aggregate` says. Drawn faint: where some of them have ended and keep their last value.
 
     Parameters
     ----------
@@ -218,15 +218,13 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
 
 
 def _limit(axes: Axes, table: DataFrame, floor: float | None = None) -> None:
-    """Choose the vertical range by the steps with all seeds: where some are missing, few of them stretch it at will."""
-    statistic = table["statistic"].iloc[0]
-    full = table[table["n"] == table["seeds"]]
-    heights = (table if full.empty else full)[[statistic, "low", "high"]].clip(lower=floor)
+    """Choose the vertical range by all that is drawn."""
+    heights = table[[table["statistic"].iloc[0], "low", "high"]].clip(lower=floor)
     low, high = np.nanmin(heights), np.nanmax(heights)
     if axes.get_yscale() == "log":
         low, high = low / MARGIN, max(high * MARGIN, 10 * low)
     else:
-        rim = 0.05 * (high - low) or 0.05
+        rim = 0.05 * (high - low) or 0.05 * max(1.0, abs(high))
         low, high = low - rim, high + rim
     axes.set_ylim(low, high)
 
@@ -243,21 +241,19 @@ def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float |
         "markevery": (place % every, every),
     }
     label, seeds = curve["label"].iloc[0], curve["seeds"].iloc[0]
-    most_there = curve["n"] >= seeds / 2
-    shown = most_there if most_there.any() else curve["n"] > 0
-    curve = curve[shown.cummax() & shown[::-1].cummax()]  # a gap in between stays one
+    curve = curve[curve["n"] > 0]
     if curve.empty:
         axes.plot([], [], **look, label=f"{label} (no heavy result, seeds: {seeds})")
         return
-    fewest, most = curve.loc[shown, "n"].min(), curve["n"].max()
-    n = (str(most) if fewest == most else f"{fewest}–{most}") + ("" if most == seeds else f" of {seeds}")
+    n, all_run = curve["n"].iloc[0], curve["ended"] == 0
+    counted = f"n = {n}" + ("" if n == seeds else f" of {seeds}")
     statistic = curve["statistic"].iloc[0]
     x = curve["cost"]
-    y, y_low, y_high = (curve[name].clip(lower=floor).where(shown) for name in (statistic, "low", "high"))
+    y, y_low, y_high = (curve[name].clip(lower=floor) for name in (statistic, "low", "high"))
     axes.fill_between(x, y_low, y_high, step="post", color=style.color, alpha=band, linewidth=0)
-    if fewest < most:
+    if not all_run.all():
         axes.plot(x, y, **look, alpha=FAINT)
-    axes.plot(x, y.where(curve["n"] == most), **look, label=f"{label} (n = {n})")
+    axes.plot(x, y.where(all_run), **look, label=f"{label} ({counted})")
 
 
 def _caption(table: DataFrame) -> str:
@@ -265,6 +261,6 @@ def _caption(table: DataFrame) -> str:
     text = f"{STATISTIC_NAMES[table['statistic'].iloc[0]]} and 95% interval over n seeds"
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
-    if table[table["n"] > 0].groupby(["task", "label", "against"])["n"].nunique().gt(1).any():
-        text += "; faint where seeds are missing (a curve may run out of its panel there), left out where most are"
+    if (table["n"].gt(0) & table["ended"].gt(0)).any():
+        text += "; faint where some seeds have ended and keep their last value"
     return text

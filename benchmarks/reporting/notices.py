@@ -14,9 +14,16 @@ from benchmarks.reporting.settings import Setting
 
 def notices(settings: Sequence[Setting]) -> tuple[Notice, ...]:
     """All that apply, the gravest first."""
-    texts = [*_data(settings), *_scale(settings), *_unfinished(settings), *_failed(settings)]
-    texts += [*_exhausted(settings), *_origin(settings), *_clock(settings), *_twice(settings), *_few_seeds(settings)]
+    texts = [*_contradictions(settings), *_data(settings), *_scale(settings), *_unfinished(settings)]
+    texts += [*_failed(settings), *_exhausted(settings), *_origin(settings), *_clock(settings), *_twice(settings)]
+    texts += _few_seeds(settings)
     return tuple(map(Notice, texts))
+
+
+def _contradictions(settings: Sequence[Setting]) -> Iterable[str]:
+    for setting in settings:
+        if setting.contradiction is not None:
+            yield f"The records of {setting.name} contradict themselves, so it has no results: {setting.contradiction}."
 
 
 def _data(settings: Sequence[Setting]) -> Iterable[str]:

@@ -24,8 +24,11 @@ from benchmarks.reporting.settings import Setting
 
 
 def ranking(settings: Sequence[Setting], folder: Path) -> Section:
-    """Methods that have runs in every setting, compared; the figure is written into `folder`."""
-    settings = [setting for setting in settings if not setting.results.empty]
+    """Methods that have runs in every setting, compared; the figure is written into `folder`.
+
+    Settings without a run that is done, and those whose records contradict themselves, are left out.
+    """
+    settings = [setting for setting in settings if not setting.results.empty and setting.contradiction is None]
     names = variants(settings)
     per_setting = [set(keys(setting.results).map(names)) for setting in settings]
     common = set.intersection(*per_setting) if per_setting else set()

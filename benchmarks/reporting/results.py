@@ -39,6 +39,8 @@ def results(settings: Sequence[Setting], folder: Path) -> Section:
 def _blocks(setting: Setting, folder: Path) -> tuple[Block, ...]:
     if setting.results.empty:
         return (Paragraph("No run is done yet that has a trial, so there is nothing to show."),)
+    if setting.contradiction is not None:
+        return (Paragraph(f"Its records contradict themselves, so nothing is shown: {setting.contradiction}."),)
     summary = analysis.summary(setting.results)
     summary.index = keys(summary)
     measure = "regret" if summary["regret_mean"].notna().any() else "best"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import pandas
 from pandas import DataFrame, Series
 
 from benchmarks import records
-from benchmarks.analysis.incumbents import keys, labels
+from benchmarks.analysis.incumbents import incumbents, keys, labels
 from benchmarks.figures.style import method_styles
 from benchmarks.records.grid import Grid, grids, name_of
 from benchmarks.records.run_folder import RUN
@@ -57,6 +58,15 @@ class Setting:
     def named(self) -> dict[str, str]:
         """`labels`, then those of the methods that have not begun though a command names them."""
         return self.labels | {method: name_of(method) for method in self.grid.methods if method not in self.labels}
+
+    @functools.cached_property
+    def contradiction(self) -> str | None:
+        """In what its results contradict themselves, so that they allow no statistics; None where they do not."""
+        try:
+            incumbents(self.results)
+        except ValueError as error:
+            return str(error)
+        return None
 
     @property
     def done(self) -> list[Cell]:

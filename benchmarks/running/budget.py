@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from baselines.protocol import Method, Trial
+from baselines.protocol import Method, SearchExhausted, Trial
 from benchmarks.records.trials import Row
 from benchmarks.running.contract import CheckedMethod
 from btao.checks import check_integer, is_number
@@ -14,6 +14,8 @@ from btao.checks import check_integer, is_number
 # An experiment whose trials all fail is not the method's to solve: BTAO, for one, grants no heavy run
 # before a light one has succeeded, so a budget of heavy runs alone would never end it.
 MAX_FAILURES_IN_A_ROW = 50
+# A budget of heavy runs does not end a method that asks for none. No schedule has so many light runs between two.
+MAX_TRIALS_WITHOUT_HEAVY = 2000
 
 
 class BudgetSpent(RuntimeError):
@@ -26,13 +28,17 @@ class NothingSucceeds(RuntimeError):
 
 @dataclass
 class Spent:
-    """What a run has used of its budget, and how many of its trials failed at last, the last with `error`."""
+    """What a run has used of its budget.
+
+    Of its last trials, too: how many in a row failed, the last with `error`, and how many were no heavy ones.
+    """
 
     heavy: int = 0
     iterations: int = 0
     seconds: float = 0.0
     train_seconds: float = 0.0
     failures_in_a_row: int = 0
+    without_heavy: int = 0
     error: str | None = None
 
     def add(self, row: Row) -> None:
@@ -42,6 +48,7 @@ class Spent:
         self.seconds = row.time
         self.train_seconds += row.train_seconds
         self.failures_in_a_row = self.failures_in_a_row + 1 if row.status == "failed" else 0
+        self.without_heavy = 0 if row.heavy else self.without_heavy + 1
         self.error = row.error
 
 
@@ -139,7 +146,7 @@ class BudgetedMethod:
         NothingSucceeds
             If the last `MAX_FAILURES_IN_A_ROW` trials failed.
         SearchExhausted
-            As the method does.
+            As the method does; and if the last `MAX_TRIALS_WITHOUT_HEAVY` trials brought no heavy run.
         """
         if self._over is not None:
             raise self._over
@@ -156,6 +163,8 @@ class BudgetedMethod:
             raise BudgetSpent(f"the budget is spent after {spent.heavy} heavy trials and {spent.iterations} iterations")
         if spent.failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise NothingSucceeds(f"the last {spent.failures_in_a_row} trials failed, at last with: {spent.error}")
+        if spent.without_heavy >= MAX_TRIALS_WITHOUT_HEAVY:
+            raise SearchExhausted(f"the last {spent.without_heavy} trials brought no heavy run")
         trial = self._method.ask()
         cost = self._cost(trial)
         if not self._budget.can_afford(cost, spent):

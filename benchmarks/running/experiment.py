@@ -37,6 +37,7 @@ from benchmarks.running.contract import CheckedMethod, measured, true_value
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
 from btao.training import Level
+from btao.trial import fault
 
 NO_COMMAND = Command()
 
@@ -369,8 +370,7 @@ class _Trials:
         if seconds < 0:
             raise ValueError(f"the task reports {evaluation.testing.seconds} seconds of testing in {elapsed}")
         value, error = evaluation.value, evaluation.error
-        if error is None and not math.isfinite(value):
-            error = f"the value is {value}"
+        error = fault(value) if error is None else error
         failed = error is not None
         return Row(
             trial=trial.number,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from baselines.protocol import IncompatibleMethod, MissingLibrary
+from baselines.protocol import IncompatibleMethod, Method, MissingLibrary
 from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
@@ -17,6 +17,7 @@ from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
+from benchmarks.running.forecast import check_budget
 from benchmarks.running.progress import Progress, finished
 from benchmarks.running.source import Live, Recorded, Source
 
@@ -30,7 +31,7 @@ class Plan:
 
     `done` says of those that an earlier start has finished where they stand, by index; `skipped`
     names the methods left out, as their libraries are not installed or broken, each in one line;
-    `cautions` are those of the table that is replayed.
+    `cautions` are those of the table that is replayed, and of a budget that may be too small.
     """
 
     request: Request
@@ -74,7 +75,8 @@ def plan(request: Request) -> Plan:
     ------
     UsageError
         A parameter that a class does not take, a value out of range, a method that cannot do the
-        task, data that cannot be found, a record that is damaged, or a folder that cannot be made.
+        task, a budget that covers no heavy run, data that cannot be found, a record that is damaged, or a folder that
+        cannot be made.
     """
     # Whole paths, as the workers of a cluster start elsewhere.
     data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
@@ -86,20 +88,21 @@ def plan(request: Request) -> Plan:
         source = live if request.table is None else Recorded(Path(os.path.abspath(request.table)))
         objective = source.objective(task)
         data = objective.data
-        methods, skipped = [], []
+        methods, fresh, skipped = [], {}, []
         for name, settings in request.methods.items():
             parameters = {option: value for option, value in settings.items() if option != "_target_"}
             method = Spec(name, settings["_target_"], parameters)
-            lacking = _lacks(_experiment(request, task, method, request.seeds[0], data, source))
-            if lacking is None:
+            try:
+                fresh[name] = _built(_experiment(request, task, method, request.seeds[0], data, source))
                 methods.append(method)
-            else:
-                skipped.append(lacking)
+            except MissingLibrary as lacking:
+                skipped.append(str(lacking))
         if not methods:
             raise UsageError("no method is left: " + "; ".join(skipped))
         experiments = [
             _experiment(request, task, method, seed, data, source) for seed in request.seeds for method in methods
         ]
+        cautions = [*source.cautions(objective), *check_budget(experiments[0].budget, objective, fresh)]
         done = finished(experiments, request.out)
     except CorruptRecord as error:
         raise UsageError(str(error)) from error
@@ -107,31 +110,32 @@ def plan(request: Request) -> Plan:
         raise
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
-    return Plan(request, experiments, done, data, skipped, source.cautions(objective))
+    return Plan(request, experiments, done, data, skipped, cautions)
 
 
-def _lacks(experiment: Experiment) -> str | None:
-    """What a method lacks of its library, which is not installed or broken, in one line; None if it can be built.
+def _built(experiment: Experiment) -> Method:
+    """The method of an experiment, as it begins.
 
     Raises
     ------
+    MissingLibrary
+        If its library is not installed, or broken.
     UsageError
         If it cannot be built for another reason, naming the method.
     """
     name = experiment.method.name
     try:
-        experiment.build()
-    except MissingLibrary as error:
-        return str(error)
+        return experiment.build()[1]
+    except MissingLibrary:
+        raise
     except ImportError as error:
-        return f"method {name!r} cannot import its library: {' '.join(str(error).split())}"
+        raise MissingLibrary(f"method {name!r} cannot import its library: {' '.join(str(error).split())}") from error
     except IncompatibleMethod as error:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"method {name}: {error}") from error
     except Exception as error:
         raise UsageError(f"method {name}: {describe_error(error)}") from error
-    return None
 
 
 def _experiment(

@@ -92,7 +92,7 @@ def run_plan(plan: Plan, command: Command, prefix: str = "") -> list[Failure]:
 def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
     """Print the table and draw the figure of the experiments that did not fail.
 
-    False where the records do not allow it, or a run has no result as all its heavy trials failed.
+    False where the records do not allow it, or a run has no heavy result.
     """
     from benchmarks.analysis.aggregate import without_result
     from benchmarks.console.summary import print_table, table
@@ -100,16 +100,17 @@ def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
 
     out, title = plan.request.out, f"{prefix}{plan.title}"
     failed = [failure.experiment for failure in failures]
+    ended = [experiment for experiment in plan.experiments if experiment not in failed]
     try:
-        frame = trials([experiment for experiment in plan.experiments if experiment not in failed], out)
+        frame = trials(ended, out)
         if frame.empty:
             print(f"{title}: no trial of a finished run on record")
-            return True
+            return not ended
         print_table(*table(frame, plan.experiments), title=title)
         print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
         for line in ended_early(plan.experiments, out):
             print(f"ended with budget left: {line}", file=sys.stderr)
-        lines = without_result(frame)
+        lines = without_result(frame) + without_trial(ended, frame)
         for line in lines:
             print(f"no result: {line}", file=sys.stderr)
     except (ValueError, OSError) as error:
@@ -126,6 +127,13 @@ def trials(experiments: Iterable[Experiment], out: Path) -> DataFrame:
     frames = [records.load(folder, strict=True) for folder in folders if folder.is_dir()]
     frames = [frame for frame in frames if not frame.empty]
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def without_trial(experiments: Iterable[Experiment], frame: DataFrame) -> list[str]:
+    """A line for every run that has no row among the trials of a command: method and seed."""
+    there = set(zip(frame["method"], frame["seed"], strict=True))
+    runs = [(experiment.method.name, experiment.seed) for experiment in experiments]
+    return [f"{method}, seed {seed}: no trial" for method, seed in runs if (method, seed) not in there]
 
 
 def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:

@@ -22,7 +22,9 @@ MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a"
     ("measurement", "failed"),
     [
         (Measurement(0.5), False),
-        (Measurement(-1e300), False),
+        (Measurement(-1e100), False),
+        (Measurement(-1e101), True),
+        (Measurement(1e308), True),
         (Measurement(math.nan), True),
         (Measurement(math.inf), True),
         (Measurement(-math.inf), True),
@@ -30,7 +32,7 @@ MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a"
         (Measurement(0.5, error=""), True),
     ],
 )
-def test_a_measurement_failed_if_it_has_an_error_or_no_finite_value(measurement, failed):
+def test_a_measurement_failed_if_it_has_an_error_or_a_value_that_is_no_result(measurement, failed):
     assert measurement.failed is failed
 
 

@@ -112,6 +112,27 @@ def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
     assert tables(tmp_path / "out") == before
 
 
+def test_a_budget_that_covers_no_heavy_run_is_refused_before_any_work(run, tmp_path):
+    assert run(*CURRIN, "budget.iterations=4") == (
+        *(2, ""),
+        "error: budget.iterations=4 covers no heavy run: give at least 5 for random_search\n",
+    )
+    assert not list((tmp_path / "out").iterdir())
+    assert run(*CURRIN, "seeds=1", "budget.iterations=5")[0] == 0
+
+
+def test_a_run_without_a_heavy_result_in_time_is_no_success(run):
+    status, out, err = run(*CURRIN, "seeds=1", "budget.train_seconds=1e-9")
+    assert (status, "random_search  0/1" in re.sub(" +", "  ", out)) == (1, True)
+    assert err.endswith("no result: random_search, seed 0: 1 heavy trials, none within budget.train_seconds=1e-09\n")
+
+
+def test_a_run_that_ends_before_its_first_trial_is_no_success(run, monkeypatch):
+    monkeypatch.setattr("benchmarks.running.plan.check_budget", lambda *_: [])
+    status, out, _ = run(*CURRIN, "seeds=1", "budget.iterations=4")
+    assert (status, out.endswith("no trial of a finished run on record\n")) == (1, True)
+
+
 def test_more_seeds_and_both_spellings_add_to_the_same_runs(run, tmp_path):
     run(*CURRIN, "seeds=[1]", "budget.heavy=2")
     status, out, err = run("+task=currin", "+method=random_search", "display=plain", "seeds=2", "budget.heavy=2")

@@ -20,7 +20,7 @@ from optimizer_runs import BOUNDED, FREE, LINE, MIXED, SQUARE, assert_no_repeats
         ({"value": math.nan}, "the value is nan"),
         ({"value": math.inf}, "the value is inf"),
         ({"value": -math.inf}, "the value is -inf"),
-        ({"value": 1e300}, "the value is 1e+300"),
+        ({"value": 1e300}, "the value is 1e+300, more than 1e+100 in size"),
         ({"value": 10**400}, "the value is inf"),
         ({"error": "out of memory"}, "out of memory"),
         ({"value": -5.0, "error": "diverged"}, "diverged"),

@@ -269,6 +269,7 @@ FAILURES = [
     Measurement(math.inf),
     Measurement(-math.inf),
     Measurement(math.nan, "RuntimeError: out of memory"),
+    Measurement(1e101),
     Measurement(0.25, "killed after the measurement"),
 ]
 

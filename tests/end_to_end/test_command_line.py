@@ -140,6 +140,16 @@ def test_one_job_and_two_jobs_and_two_processes_give_the_same_tables(command, tm
     assert len(one) == 3 and one == two
 
 
+def test_a_run_is_recorded_and_drawn_with_all_its_streams_closed(command, tmp_path):
+    arguments = [*CURRIN, "seeds=1", "budget.heavy=2"]
+    closed = ["sh", "-c", 'exec "$0" -m benchmarks.run "$@" <&- >&- 2>&-', sys.executable, *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    assert subprocess.run(closed, cwd=tmp_path / "here", env=environment).returncode == 0
+    (table,) = tables(tmp_path / "here").values()
+    assert len(table) == 2
+    assert len(list((tmp_path / "here").rglob("figure-*.png"))) == 1
+
+
 def test_kill_9_loses_no_row_and_the_same_command_continues(command, tmp_path):
     common = (*CURRIN, "seeds=2", "budget.heavy=1500")
     assert finish(command(*common, "out=whole"))[0] == 0

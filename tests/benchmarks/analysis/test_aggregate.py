@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import incumbents
-from benchmarks.analysis.intervals import interval
+from benchmarks.analysis.intervals import Resampling, interval
 from support import frame, run
 
 NAN = math.nan
@@ -39,7 +41,7 @@ def test_hold_is_a_step_and_undefined_outside():
     assert analysis.hold(np.array([1.0, 1.0]), y, np.array([1.0])).tolist() == [2.0]
 
 
-def test_aggregate_against_heavy_runs_with_a_seed_that_ends_early():
+def test_a_seed_that_ends_early_keeps_its_last_value():
     states = incumbents(
         frame(
             run("HHH", [4.0, 2.0, 1.0]),
@@ -49,14 +51,15 @@ def test_aggregate_against_heavy_runs_with_a_seed_that_ends_early():
     )
     curve = analysis.aggregate(states).set_index("heavy_runs")
     assert curve.index.tolist() == [0, 1, 2, 3]
-    assert curve["n"].tolist() == [0, 2, 3, 1]
+    assert curve["n"].tolist() == [0, 0, 3, 3]
+    assert curve["ended"].tolist() == [0, 0, 0, 2]
     assert curve["seeds"].tolist() == [3] * 4
-    np.testing.assert_array_equal(curve["mean"], [NAN, 6, 4, 1])
-    np.testing.assert_array_equal(curve["median"], [NAN, 6, 4, 1])
-    np.testing.assert_array_equal(curve["q25"], [NAN, 5, 3, 1])
-    np.testing.assert_array_equal(curve["q75"], [NAN, 7, 5, 1])
-    np.testing.assert_array_equal(curve["low"], [NAN, 4, 2, NAN])
-    np.testing.assert_array_equal(curve["high"], [NAN, 8, 6, NAN])
+    np.testing.assert_allclose(curve["mean"], [NAN, NAN, 4, 11 / 3])
+    np.testing.assert_array_equal(curve["median"], [NAN, NAN, 4, 4])
+    np.testing.assert_array_equal(curve["q25"], [NAN, NAN, 3, 2.5])
+    np.testing.assert_array_equal(curve["q75"], [NAN, NAN, 5, 5])
+    np.testing.assert_array_equal(curve["low"], [NAN, NAN, 2, 1])
+    np.testing.assert_array_equal(curve["high"], [NAN, NAN, 6, 6])
 
 
 def test_aggregate_on_each_axis_counts_light_runs():
@@ -64,22 +67,53 @@ def test_aggregate_on_each_axis_counts_light_runs():
     # A heavy run is granted 5 iterations, a light one 1.
     curve = analysis.aggregate(states, "heavy_equivalents", "value").set_index("heavy_equivalents")
     assert curve.index.tolist() == [0.2, 1.0, 1.2, 1.4, np.nextafter(1.4, 2), 2.2]
-    assert curve["n"].tolist() == [0, 1, 2, 2, 1, 1]
-    np.testing.assert_array_equal(curve["mean"], [NAN, 6, 5, 5, 4, 2])
+    assert curve["n"].tolist() == [0, 0, 2, 2, 2, 2]
+    assert curve["ended"].tolist() == [0, 0, 0, 0, 1, 1]
+    np.testing.assert_array_equal(curve["mean"], [NAN, NAN, 5, 5, 5, 4])
     curve = analysis.aggregate(states, "time", "value").set_index("time")
-    np.testing.assert_array_equal(curve.loc[[2.0, 4.0, 6.0], "mean"], [6, 5, 4])
+    np.testing.assert_array_equal(curve.loc[[2.0, 4.0, 6.0], "mean"], [NAN, 5, 4])
     curve = analysis.aggregate(states, "train_seconds", "value").set_index("train_seconds")
-    np.testing.assert_array_equal(curve.loc[[1.5, 3.0, 4.5], "mean"], [6, 5, 4])
+    np.testing.assert_array_equal(curve.loc[[1.5, 3.0, 4.5], "mean"], [NAN, 5, 4])
 
 
-def test_no_seed_counts_after_its_end_not_even_where_no_other_has_begun():
-    """Seed 0 has two heavy runs of a second, seed 1 its first after eight."""
-    one, other = run("HH", [3.0, 1.0]), run("HH", [2.0, 0.5], seed=1)
-    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]))
-    curve = analysis.aggregate(incumbents(trials), "train_seconds", "value")
-    assert curve["train_seconds"].tolist() == [1, 2, np.nextafter(2, 3), 8, 17]
-    assert curve["n"].tolist() == [1, 1, 0, 1, 1]
-    np.testing.assert_array_equal(curve["mean"], [3, 1, NAN, 2, 0.5])
+def test_a_seed_without_a_heavy_result_is_in_no_step_and_delays_none():
+    states = incumbents(frame(run("HH", [3.0, 1.0]), run("HLHH", [NAN, 0.0, NAN, NAN], seed=1)))
+    curve = analysis.aggregate(states, measure="value")
+    assert curve["n"].tolist() == [1, 1, 1]
+    assert curve["seeds"].tolist() == [2, 2, 2]
+    assert curve["mean"].tolist() == [3.0, 1.0, 1.0]
+
+
+RAGGED = st.lists(
+    st.lists(
+        st.tuples(st.sampled_from("LH"), st.one_of(st.just(NAN), st.floats(0, 1e3)), st.floats(1e-3, 1e3)),
+        min_size=1,
+        max_size=6,
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None, max_examples=20)
+@given(RAGGED)
+def test_means_medians_and_interquartile_means_of_best_values_never_rise(runs):
+    """Of seeds that begin late, end early, fail, and take their own time."""
+    trials = frame(
+        *(
+            run("".join(levels), values, seed=seed).assign(train_seconds=seconds, time=np.cumsum(seconds))
+            for seed, (levels, values, seconds) in enumerate(zip(*each, strict=True) for each in runs)
+        )
+    )
+    states = incumbents(trials)
+    for against in ("heavy_runs", "heavy_equivalents", "train_seconds"):
+        if states[against].isna().any():
+            continue  # heavy equivalents of a task without any heavy trial
+        curve = analysis.aggregate(states, against, "value", resampling=Resampling(resamples=5))
+        drawn = curve[curve["n"] > 0]
+        assert drawn.index.tolist() == curve.index.tolist()[len(curve) - len(drawn) :]
+        assert drawn["n"].nunique() <= 1
+        assert (np.diff(drawn[["mean", "median", "iqm"]], axis=0) <= 0).all(axis=None)
 
 
 def test_aggregate_gives_the_interval_of_the_statistic_asked_for():

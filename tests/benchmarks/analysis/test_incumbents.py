@@ -45,7 +45,8 @@ def test_curves_on_a_budget_of_training_end_together_with_all_seeds():
         incumbents(pd.concat(seeds, ignore_index=True).assign(train_budget=4.2)), "train_seconds", "value"
     )
     assert curves["train_seconds"].tolist() == [1.5, 3, 4.2]
-    assert (curves["n"].tolist(), curves["mean"].tolist()) == ([1, 2, 2], [5, 4.25, 4.25])
+    assert curves["n"].tolist() == [0, 2, 2]
+    np.testing.assert_array_equal(curves["mean"], [NAN, 4.25, 4.25])
 
 
 def test_noise_the_choice_is_by_value_and_the_regret_by_truth():
@@ -68,6 +69,12 @@ def test_a_failed_trial_is_never_best_whatever_value_it_carries():
     trials = run("HH", [2.0, 1.0])
     trials.loc[1, "status"] = "failed"
     assert incumbents(trials)["value"].tolist() == [2.0, 2.0]
+
+
+def test_a_value_that_is_no_result_is_never_best_though_an_old_record_says_it_succeeded():
+    states = incumbents(run("HHHH", [2.0, -1e308, 1e308, 1.0]))
+    assert states["value"].tolist() == [2.0, 2.0, 2.0, 1.0]
+    assert incumbents(run("H", [2.0], truth=[math.inf]))["regret"].tolist() == [2.0]
 
 
 def test_unknown_optimum_gives_values_and_no_regret():

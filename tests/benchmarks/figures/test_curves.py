@@ -40,10 +40,10 @@ def test_regret_figure_draws_steps_with_n_in_the_legend():
         run([4.0], method="gp_bo", hash="bbbb2222", seed=1),
     )
     (axes,) = plots.regret_figure(trials, "currin").axes
-    assert legend(axes) == ["btao (n = 2)", "gp_bo (n = 1–2)"]
+    assert legend(axes) == ["btao (n = 2)", "gp_bo (n = 2)"]
     assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.0, 1.0, 0.3])
-    # In full only where both seeds are there, and nothing beyond the end of a seed.
-    assert line(axes, "gp_bo (n = 1–2)") == ([1], [6.0])
+    # In full only where both seeds run: then the one that has ended keeps its value.
+    assert line(axes, "gp_bo (n = 2)") == ([1], [6.0])
     faint = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
     assert [list(one.get_ydata()) for one in faint] == [[6.0, 4.0]]
     assert all(one.get_drawstyle() == "steps-post" for one in axes.get_lines())
@@ -246,33 +246,22 @@ def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
         plots.curves_figure(trials, by="best")
 
 
-def test_a_curve_is_left_out_where_most_seeds_are_missing():
+def test_a_curve_goes_on_to_the_end_of_its_last_seed_faint_from_the_end_of_the_first():
     trials = frame(run([4.0, 2.0, 1.0]), run([4.0, 4.0], seed=1), run([1.0], seed=2))
     (axes,) = plots.regret_figure(trials, "currin").axes
-    assert legend(axes) == ["btao (n = 2–3)"]
-    faint = [list(one.get_xdata()) for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
-    assert faint == [[1, 2]]  # the third step has one seed of three
+    assert line(axes, "btao (n = 3)") == ([1], [3.0])
+    (faint,) = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
+    assert (list(faint.get_xdata()), list(faint.get_ydata())) == ([1, 2, 3], [3.0, pytest.approx(7 / 3), 2.0])
 
 
-def test_a_curve_has_a_gap_where_no_seed_is_running():
-    """Seed 0 has two heavy runs of a second, seed 1 its first after eight."""
+def test_a_curve_begins_where_all_its_seeds_have_a_result():
+    """Seed 0 has two heavy runs of a second, seed 1 its first after eight; seed 2 never has one."""
     one, other = run([3.0, 1.0]), run([2.0, 0.5], seed=1)
-    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]))
+    trials = frame(one.assign(train_seconds=1.0), other.assign(train_seconds=[8.0, 9.0]), run([NAN], seed=2))
     (axes,) = plots.curves_figure(trials, "train_seconds", measure="value").axes
-    (curve,) = [one for one in axes.get_lines() if one.get_label() == "btao (n = 1 of 2)"]
-    np.testing.assert_array_equal(curve.get_xdata(), [1, 2, np.nextafter(2, 3), 8, 17])
-    np.testing.assert_array_equal(curve.get_ydata(), [3, 1, NAN, 2, 0.5])
-
-
-def test_a_curve_has_a_gap_where_most_seeds_are_missing():
-    """Two seeds of five go on from 2 to 8 seconds, where the others begin."""
-    early = [run([3.0, 1.0], seed=seed).assign(train_seconds=1.0) for seed in range(3)]
-    late = [run([2.0, 0.5], seed=seed).assign(train_seconds=[1.5, 7.5]) for seed in (3, 4)]
-    later = [run([2.0, 0.5], seed=seed).assign(train_seconds=[8.0, 1.0]) for seed in (5, 6)]
-    (axes,) = plots.curves_figure(frame(*early, *late, *later), "train_seconds", measure="value").axes
+    assert legend(axes) == ["btao (n = 2 of 3)"]
     (curve,) = [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT]
-    np.testing.assert_array_equal(curve.get_xdata(), [1.5, 2, np.nextafter(2, 3), 8, 9])
-    np.testing.assert_array_equal(curve.get_ydata(), [2.6, 1.4, NAN, 2, 0.5])
+    assert (list(curve.get_xdata()), list(curve.get_ydata())) == ([8, 17], [1.5, 0.75])
 
 
 def test_the_marks_of_small_fractions_of_a_second_do_not_run_together():
@@ -289,7 +278,7 @@ def test_the_whole_caption_is_on_the_page_of_a_small_figure():
     figure = plots.curves_figure(trials)
     FigureCanvasAgg(figure).draw()
     caption = figure._supxlabel
-    assert "faint where seeds are missing" in caption.get_text().replace("\n", " ")
+    assert "faint where some seeds have ended" in caption.get_text().replace("\n", " ")
     box = caption.get_window_extent()
     assert box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y0 >= 0
     assert not box.overlaps(figure.axes[0].get_legend().get_window_extent())

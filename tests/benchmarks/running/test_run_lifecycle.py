@@ -22,6 +22,7 @@ from benchmarks.records.command import Command
 from benchmarks.records.frames import load
 from benchmarks.records.run_info import Status
 from benchmarks.records.trials import RunLocked, TrialLog
+from benchmarks.running import budget
 from benchmarks.running.budget import MAX_FAILURES_IN_A_ROW
 from benchmarks.running.experiment import Budget, Experiment, ExperimentFailed, Spec, run_experiment
 from btao.training import Level
@@ -65,6 +66,31 @@ def test_an_error_of_the_code_after_a_success_is_a_failed_trial(tmp_path):
     assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     failed = {row.trial: (row.error, row.iterations) for row in rows(EXPERIMENT, tmp_path) if row.status == "failed"}
     assert failed == {3: ("KeyError: 'rate'", 3), 5: ("TypeError: no", 7)}
+
+
+@pytest.mark.parametrize("method", ["btao.BTAOMethod", "gp_bo.GPBO", "random_search.RandomSearch"])
+def test_a_value_beyond_what_btao_can_model_is_a_failed_trial_of_every_method(tmp_path, method):
+    Square.accidents = {k: Evaluation(1e101, 3) for k in (1, 5)}
+    experiment = change(method=Spec("method", f"baselines.{method}"), budget=Budget(heavy=8))
+    assert run(experiment, tmp_path) is Status.FINISHED
+    errors = {row.trial: (row.status, row.value, row.error) for row in rows(experiment, tmp_path) if row.error}
+    assert errors == dict.fromkeys((1, 5), ("failed", None, "the value is 1e+101, more than 1e+100 in size"))
+
+
+def test_a_task_whose_values_are_all_too_large_ends_a_run_of_heavy_ones(tmp_path):
+    Square.accidents = {k: Evaluation(1e120, 3) for k in range(1000)}
+    with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: the value is 1e\\+120"):
+        run(change(method=Spec("btao", "baselines.btao.BTAOMethod")), tmp_path)
+
+
+def test_a_method_that_asks_for_no_heavy_run_ends_with_budget_left_and_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "MAX_TRIALS_WITHOUT_HEAVY", 5)
+    late = change(method=Spec("script", SCRIPT.target, {"plan": [3, 3, 3, 3, 7]}))
+    assert run(late, tmp_path) is Status.FINISHED
+    never = change(method=Spec("script", SCRIPT.target, {"plan": [3]}))
+    assert run(never, tmp_path) is Status.EXHAUSTED
+    assert len(rows(never, tmp_path)) == 5
+    assert info(never.folder(tmp_path)).why == "the last 5 trials brought no heavy run"
 
 
 def test_failures_between_successes_are_no_reason_to_end(tmp_path):

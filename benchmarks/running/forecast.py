@@ -1,0 +1,99 @@
+"""What a method spends up to a first heavy run, found by asking it beforehand, and whether a budget lasts for that.
+
+A method is asked and told up to its first heavy trial; nothing is trained. How early a light run stops is not known
+then, so there are two numbers: the least that any stop allows, and what is enough for sure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from baselines.protocol import Measurement, Method, SearchExhausted, Trial
+from benchmarks.common.errors import UsageError
+from benchmarks.objectives.protocol import Objective
+from benchmarks.running.budget import MAX_TRIALS_WITHOUT_HEAVY, Budget
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Iterations up to the end of a first heavy run: at least so many, and as many at most."""
+
+    least: int
+    most: int
+
+
+def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Method]) -> list[str]:
+    """Cautions about a budget that may be too small for a method, a line each.
+
+    Parameters
+    ----------
+    budget : Budget
+    objective : Objective
+    methods : mapping of str to Method
+        Fresh ones by name, which are used up.
+
+    Raises
+    ------
+    UsageError
+        If `budget.iterations` covers no heavy run of some method, naming the least that is needed.
+    """
+    if budget.iterations is None:
+        return []
+    forecasts = {name: forecast(method, objective) for name, method in methods.items()}
+    known = {name: each for name, each in forecasts.items() if each is not None}
+    lacking: dict[int, list[str]] = {}
+    for name, each in known.items():
+        if each.least > budget.iterations:
+            lacking.setdefault(each.least, []).append(name)
+    if lacking:
+        needs = "; ".join(f"at least {least} for {', '.join(names)}" for least, names in sorted(lacking.items()))
+        raise UsageError(f"budget.iterations={budget.iterations} covers no heavy run: give {needs}")
+    return [
+        f"{name} may end before its first heavy run: that is sure with budget.iterations={each.most} or more only"
+        for name, each in known.items()
+        if each.most > budget.iterations
+    ]
+
+
+def forecast(method: Method, objective: Objective) -> Forecast | None:
+    """What a fresh method spends up to a first heavy run, None where it asks for none."""
+    trials: list[Trial] = []
+    while not (trials and trials[-1].heavy):
+        if len(trials) == MAX_TRIALS_WITHOUT_HEAVY:
+            return None
+        try:
+            trials.append(method.ask())
+        except SearchExhausted:
+            return None
+        if not trials[-1].heavy:
+            method.tell(trials[-1], Measurement(0.0))
+    grants = [trial.budget for trial in trials]
+    earliest = [*(_earliest_stop(objective, grant) for grant in grants[:-1]), grants[-1]]
+    return Forecast(_charged(trials, earliest, objective), _charged(trials, grants, objective))
+
+
+def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective) -> int:
+    """The iterations that trials are charged whose training stops after so many from its start."""
+    total, trained = 0, dict[str, tuple[int, int]]()
+    for trial, stop in zip(trials, stops, strict=True):
+        key = json.dumps(trial.config, sort_keys=True)
+        granted, done = trained.get(key, (0, 0))
+        if not (_resumes(objective) and trial.budget > granted):
+            done = 0
+        total += max(stop - done, 1)
+        if trial.budget > granted:
+            trained[key] = trial.budget, max(stop, done)
+    return total
+
+
+def _earliest_stop(objective: Objective, iterations: int) -> int:
+    """The fewest iterations of a run that does not fail: one more than the patience, which no first value wears out."""
+    level = objective.light if iterations <= objective.light.iterations else objective.heavy
+    return iterations if level.patience is None else min(iterations, level.patience + 1)
+
+
+def _resumes(objective: Objective) -> bool:
+    """Whether a run that grants more than an earlier one of its configuration goes on from there."""
+    return bool(getattr(objective, "resume_training", False))

@@ -1,0 +1,75 @@
+"""What a first heavy run takes, and budgets that do not last for it: refused, or cautioned about."""
+
+from types import SimpleNamespace
+
+import pytest
+from scripted_runs import Script, Square
+
+from baselines.btao import BTAOMethod
+from baselines.hyperband import Hyperband
+from baselines.protocol import Problem
+from baselines.random_search import RandomSearch
+from benchmarks.common.errors import UsageError
+from benchmarks.running.budget import Budget
+from benchmarks.running.forecast import Forecast, check_budget, forecast
+from btao.training import Level
+
+PROBLEM = Problem(Square.space, heavy_iterations=50, light_iterations=10)
+
+
+def task(patience=None, resumes=False):
+    return SimpleNamespace(light=Level(10, patience), heavy=Level(50, patience), resume_training=resumes)
+
+
+@pytest.mark.parametrize(
+    ("patience", "resumes", "least", "most"),
+    [
+        (None, False, 110, 110),  # six light runs of a start, then a heavy one
+        (None, True, 100, 100),  # which goes on from its light one
+        (3, False, 74, 110),  # after four iterations a light run may have brought nothing for three
+        (3, True, 70, 100),
+        (30, True, 100, 100),
+    ],
+)
+def test_btao_needs_the_light_runs_of_its_start_too(patience, resumes, least, most):
+    assert forecast(BTAOMethod(PROBLEM, 0), task(patience, resumes)) == Forecast(least, most)
+
+
+def test_a_method_of_heavy_runs_needs_one():
+    assert forecast(RandomSearch(PROBLEM, 0), task(patience=3)) == Forecast(50, 50)
+
+
+def test_brackets_need_their_lower_rungs():
+    # Nine runs of 5 iterations and three of 17, of which one is promoted.
+    problem = Problem(Square.space, heavy_iterations=50, light_iterations=5)
+    assert forecast(Hyperband(problem, 0), task(resumes=True)) == Forecast(9 * 5 + 3 * 12 + 33, 9 * 5 + 3 * 12 + 33)
+    assert forecast(Hyperband(problem, 0), task()) == Forecast(9 * 5 + 3 * 17 + 50, 9 * 5 + 3 * 17 + 50)
+
+
+@pytest.mark.parametrize(("plan", "length"), [([10], 10_000), ([10, 50], 1)])
+def test_a_method_that_asks_for_no_heavy_run_has_no_forecast(plan, length):
+    assert forecast(Script(PROBLEM, 0, plan, length), task()) is None
+
+
+def test_a_budget_that_covers_no_heavy_run_is_refused_with_the_least_that_each_method_needs():
+    def check(iterations):
+        methods = {"a": RandomSearch(PROBLEM, 0), "b": RandomSearch(PROBLEM, 1), "btao": BTAOMethod(PROBLEM, 0)}
+        return check_budget(Budget(iterations=iterations), task(patience=3, resumes=True), methods)
+
+    with pytest.raises(
+        UsageError,
+        match=r"^budget.iterations=49 covers no heavy run: give at least 50 for a, b; at least 70 for btao$",
+    ):
+        check(49)
+    with pytest.raises(UsageError, match=r"^budget.iterations=69 covers no heavy run: give at least 70 for btao$"):
+        check(69)
+    assert (
+        check(70)
+        == check(99)
+        == ["btao may end before its first heavy run: that is sure with budget.iterations=100 or more only"]
+    )
+    assert check(100) == []
+
+
+def test_a_budget_without_iterations_asks_nothing():
+    assert check_budget(Budget(heavy=1), task(), {"btao": None}) == []
