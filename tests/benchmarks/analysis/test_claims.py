@@ -113,6 +113,9 @@ class Affine:
     space = Space({"x": Real(0.0, 1.0)})
     light, heavy = Level(1), Level(5)
 
+    def prepare(self):
+        """Nothing to load."""
+
     def evaluate(self, config, level, seed):
         return Figure(config["x"] - 0.3 if level is self.heavy else 0.0, 0, 0, 0)
 
