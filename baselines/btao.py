@@ -90,6 +90,11 @@ class BTAOMethod:
         self._recommended: int | None = None
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
 
+    @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs before the first proposal."""
+        return self._optimizer.start_size
+
     def ask(self) -> Trial:
         """The next trial.
 

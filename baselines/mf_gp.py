@@ -107,6 +107,12 @@ class MultiFidelityGP:
         self._trials: list[Trial] = []
         self._told: dict[int, Measurement] = {}
 
+    @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs before the first proposal."""
+        heavy = sum(heavy for _, heavy in self._start)
+        return len(self._start) - heavy, heavy
+
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
 

@@ -177,6 +177,9 @@ class Method(Protocol):
     A method with a model of the response may have `recommend() -> int | None` too: the number of the
     successful heavy trial, of those told, whose configuration it would recommend now, None if there is
     none. It changes nothing. Of a method without it the best observed heavy trial is what counts.
+
+    A method whose start has light runs may have `start_size`, their number and that of the heavy runs of the start: a
+    budget that is smaller is cautioned about.
     """
 
     capabilities: ClassVar[Capabilities]

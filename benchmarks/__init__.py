@@ -71,7 +71,7 @@ tests/packaging/test_imports.py enforces it, owns the table of floors and, run a
            data         data sets: where they are, what was published, stand-ins, splits
     2      objectives   tasks, and what tasks share
            config       options, the files of conf/, requests, specs of classes
-    3      records      rows, run folders, identity, commands, provenance, DataFrames of them
+    3      records      rows, run folders, identity, commands, labels, provenance, DataFrames of them
     4      tables       recorded tables, replay, designs
     5      running      plans, experiments, budgets, sources, engines, recording
            analysis     incumbents, curves, intervals, scores, ranks, targets, claims

@@ -74,6 +74,11 @@ def minimize(
     -------
     OptimizationResult
 
+    Warns
+    -----
+    UserWarning
+        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing.
+
     Raises
     ------
     TypeError, ValueError
@@ -90,6 +95,13 @@ def minimize(
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
     optimizer = BTAO(space, seed=seed, **options)
+    light, heavy = optimizer.start_size
+    if heavy > n_heavy:
+        warnings.warn(
+            f"n_heavy={n_heavy} is less than the {heavy} heavy runs of the start, before which {light} light runs are "
+            "made for nothing, and no proposal is; give a larger n_heavy or a smaller n_init",
+            stacklevel=2,
+        )
     path = None if state is None else Path(state)
     if path is not None and not path.parent.is_dir():
         raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")

@@ -200,6 +200,11 @@ class BTAO:
         return [self.space.from_unit(point) for point in self._rule.design]
 
     @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs of the start."""
+        return len(self._design), min(self.n_init, len(self._design))
+
+    @property
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
         return list(self._history.trials)

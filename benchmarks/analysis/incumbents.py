@@ -24,13 +24,16 @@ budget of training
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
 from benchmarks.analysis.intervals import check_choice
+from benchmarks.records import labels as records_labels
 from btao.trial import is_result
 
 METHOD = ["task", "method", "hash"]
@@ -138,19 +141,18 @@ def keys(frame: DataFrame) -> Series:
 
 
 def labels(frame: DataFrame) -> Series:
-    """The name to show for each row: the method's, and its hash where a task has two of one method.
+    """The name to show for each row: the method's, and what tells it apart where a task has two of one method.
 
-    The hash is cut to the fewest characters, at least 4, that tell the method's hashes apart.
+    That is its parameters, or where they are not on record or the same its hash: see `benchmarks.records.labels`.
     """
-    shown = {}
-    for (task, method), rows in frame.groupby(["task", "method"])["hash"]:
-        hashes, length = rows.unique(), 4
-        while len({text[:length] for text in hashes}) < len(hashes):
-            length += 1
-        for text in hashes:
-            shown[task, method, text] = method if len(hashes) == 1 else f"{method} [{text[:length]}]"
-    keys = zip(*(frame[name] for name in METHOD), strict=True)
-    return pd.Series([shown[key] for key in keys], index=frame.index, dtype="str")
+    shown: dict[tuple[Any, str], str] = {}
+    known = frame["parameters"].fillna("{}") if "parameters" in frame else "{}"
+    methods = DataFrame({"task": frame["task"], "key": keys(frame), "parameters": known})
+    for task, rows in methods.drop_duplicates(["task", "key"]).groupby("task"):
+        given = {key: json.loads(text) for key, text in zip(rows["key"], rows["parameters"], strict=True)}
+        shown |= {(task, key): label for key, label in records_labels.labels(given).items()}
+    pairs = zip(methods["task"], methods["key"], strict=True)
+    return pd.Series([shown[pair] for pair in pairs], index=frame.index, dtype="str")
 
 
 def _incumbent(values: np.ndarray) -> np.ndarray:

@@ -189,10 +189,18 @@ def _values(argument: str, multirun: bool) -> list[tuple[str, str | None]]:
     if not override.is_sweep_override():
         return [(option, given)]
     if not multirun:
-        raise UsageError(f"{argument!r} is a sweep: add -m to run it, or write a list as {key}=[...]")
+        or_list = f", or write a list as {key}=[...]" if key in _lists() else ""
+        raise UsageError(f"{argument!r} is a sweep: add -m to run one after another{or_list}")
     if not override.is_discrete_sweep():
         raise UsageError(f"{argument!r}: an interval cannot be swept, give its values")
     return [(key, value) for value in override.sweep_string_iterator()]
+
+
+def _lists() -> set[str]:
+    """The options that take a list."""
+    trees = [_tree(document("task", name), "task.") for name in choices("task")]
+    trees += [_tree(document("method", name), f"methods.{name}.") for name in choices("method")]
+    return {"method", "seeds", *(key for tree in trees for key, value in tree.items() if isinstance(value, list))}
 
 
 def _request(job: _Job) -> Request:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from matplotlib.transforms import ScaledTranslation
 from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
-from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.analysis.scores import REGRET_FLOOR
 from benchmarks.figures.style import (
@@ -57,7 +57,9 @@ MARKERS = 10  # about as many on a curve
 WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
 
 
-def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -> Path:
+def figure_run(
+    frame: DataFrame, path: str | Path, *, statistic: str = "mean", labels: Mapping[str, str] | None = None
+) -> Path:
     """Draw what a command has run: a panel a task, every method against heavy evaluations.
 
     Parameters
@@ -66,7 +68,7 @@ def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -
         Trials as `records.load` returns them.
     path : path
         Where to write the PNG. A PDF and the drawn numbers go beside it, with the endings .pdf and .csv.
-    statistic : {"mean", "median", "iqm"}
+    statistic, labels
         As in `curves_figure`.
 
     Returns
@@ -79,7 +81,7 @@ def figure_run(frame: DataFrame, path: str | Path, *, statistic: str = "mean") -
     ValueError
         As `curves_figure`.
     """
-    curves_figure(frame, statistic=statistic, path=path)
+    curves_figure(frame, statistic=statistic, labels=labels, path=path)
     return Path(path)
 
 
@@ -90,6 +92,7 @@ def curves_figure(
     measure: str | None = None,
     statistic: str = "mean",
     by: str = "value",
+    labels: Mapping[str, str] | None = None,
     path: str | Path | None = None,
 ) -> Figure:
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
@@ -111,6 +114,9 @@ def curves_figure(
         What is drawn, with its 95% bootstrap interval over seeds.
     by : {"value", "recommended"}
         Whether the curves are those of the incumbent or of what the method itself would recommend; see `incumbents`.
+    labels : mapping, optional
+        By method (name and hash): the name to show, in the order of the legend. Without it those of `incumbents`, in
+        the order of `METHOD_STYLES`.
     path : path, optional
         Where to write the PNG, with a PDF and the drawn numbers as .csv beside it.
 
@@ -125,6 +131,11 @@ def curves_figure(
     curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
+    styles = method_styles(curves["method"])
+    if labels is None:
+        order = [label for method in styles for label in curves.loc[curves["method"] == method, "label"].unique()]
+    else:
+        curves["label"], order = keys(curves).map(labels), list(labels.values())
     known = frame.groupby("task")["optimum"].first().notna()
     tables = []
     for (task, states), against in itertools.product(curves.groupby("task"), axes):
@@ -133,7 +144,6 @@ def curves_figure(
         table.insert(list(table.columns).index(against), "against", against)
         tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
 
-    styles = method_styles(curves["method"])
     columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
     rows = -(-len(tables) // columns)
     with drawing():
@@ -143,7 +153,7 @@ def curves_figure(
         width = max(4.5, 2.8 + 0.135 * longest)
         figure = Figure(figsize=(max(5.2, width * columns), height * rows), layout="constrained")
         for number, table in enumerate(tables, start=1):
-            _panel(figure.add_subplot(rows, columns, number), table, styles)
+            _panel(figure.add_subplot(rows, columns, number), table, styles, order)
         everything = pd.concat(tables, ignore_index=True)
         letters = int(LETTERS_PER_INCH * figure.get_figwidth())
         figure.supxlabel(textwrap.fill(_caption(everything), letters), **NOTE)
@@ -178,19 +188,19 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style]) -> None:
-    """One task: a step curve and a band for each label."""
+def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style], order: Sequence[str]) -> None:
+    """One task: a step curve and a band for each label, in their order."""
 
     against, statistic, measure, by = (table[name].iloc[0] for name in ("against", "statistic", "measure", "by"))
     regret = measure == "regret"
     what = VALUE_LABELS[by, measure]
     band = min(0.15, 0.8 / table["label"].nunique())  # many bands one over the other must not hide the lines
-    place = itertools.count()
-    for method in styles:
-        labels = table.loc[table["method"] == method, "label"].unique()
-        for fill, label in zip(itertools.cycle(FILLS), labels):
-            curve = table[table["label"] == label]
-            _curve(axes, curve, styles[method], fill, REGRET_FLOOR if regret else None, band, next(place))
+    there = set(table["label"])
+    fills = {method: itertools.cycle(FILLS) for method in styles}
+    for place, label in enumerate(label for label in dict.fromkeys(order) if label in there):
+        curve = table[table["label"] == label]
+        method = curve["method"].iloc[0]
+        _curve(axes, curve, styles[method], next(fills[method]), REGRET_FLOOR if regret else None, band, place)
 
     axes.set_title(table["task"].iloc[0] + ("" if table["data"].isna().any() else f", data: {table['data'].iloc[0]}"))
     axes.set_xlabel(AXIS_LABELS[against])

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import INTERNAL
 from benchmarks.records.command import Command, Job
+from benchmarks.records.labels import labels, name_of
 from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.run_info import RunInfo, Status
 
@@ -68,6 +69,11 @@ class Grid:
         return sorted(begun.union(f"{name}-" for name in named - names))
 
     @property
+    def labels(self) -> dict[str, str]:
+        """The label of each method that has begun, by name and hash."""
+        return labels({method: run.parameters for (method, _), (run, _) in self.runs.items()})
+
+    @property
     def seeds(self) -> list[int]:
         """Those of its runs, and those that a command names."""
         return sorted({seed for _, seed in self.states}.union(seed for _, job in self.jobs for seed in job.seeds))
@@ -82,9 +88,9 @@ class Grid:
         return [cell for cell in cells if self.state(*cell) != "done"]
 
     def lines(self) -> list[str]:
-        """The grid as text, a row a method; a method that is there twice is shown with its hash."""
-        names = [name_of(method) for method in self.methods]
-        shown = [name if names.count(name) == 1 else method for name, method in zip(names, self.methods, strict=True)]
+        """The grid as text, a row a method; one that is there twice is shown with the parameters that tell it apart."""
+        named = self.labels
+        shown = [named.get(method, name_of(method)) for method in self.methods]
         width = max(map(len, shown))
         widths = [len(str(seed)) for seed in self.seeds]
         head = " ".join(str(seed) for seed in self.seeds)
@@ -158,11 +164,6 @@ def not_started(found: list[Grid]) -> dict[str, Command]:
         for job in command.jobs
         if job.label and not any((grid.root, job.task, hashed) in there for hashed in job.methods.values())
     }
-
-
-def name_of(method: str) -> str:
-    """The name of a method of a grid, without its hash."""
-    return method.rpartition("-")[0]
 
 
 def _state(folder: RunFolder, run: RunInfo) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +16,8 @@ from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.analysis.ranking import Blocks, average_ranks, critical_difference
 from benchmarks.analysis.scores import across_tasks, normalized, scores
 from benchmarks.common.formats import number, with_interval
-from benchmarks.config import options
 from benchmarks.figures.comparison import critical_difference_figure
+from benchmarks.records.labels import variants
 from benchmarks.reporting.page import Block, Figure, Notice, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
 
@@ -29,7 +28,8 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
     Settings without a run that is done, and those whose records contradict themselves, are left out.
     """
     settings = [setting for setting in settings if not setting.results.empty and setting.contradiction is None]
-    names = variants(settings)
+    # Unlike the labels of one setting, these are the same in all of them: a hash is of the task too.
+    names = variants({key: run.parameters for setting in settings for (key, _), (run, _) in setting.grid.runs.items()})
     per_setting = [set(keys(setting.results).map(names)) for setting in settings]
     common = set.intersection(*per_setting) if per_setting else set()
     others = sorted(set().union(*per_setting) - common)
@@ -44,28 +44,6 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
         blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
         blocks += [block for block in compared if not isinstance(block, Notice)]
     return Section("Methods against each other", "ranking", tuple(blocks))
-
-
-def variants(settings: Sequence[Setting]) -> dict[str, str]:
-    """By method (name and hash): its name, with the parameters that tell it from others of that name.
-
-    Unlike the labels of one setting, these are the same in all of them: a hash is of the task too.
-    """
-    parameters: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for setting in settings:
-        for (key, _), (run, _) in setting.grid.runs.items():
-            parameters.setdefault(run.method, {})[key] = run.parameters
-    names = {}
-    for method, of in parameters.items():
-        for key, values in of.items():
-            differing = {
-                name: value
-                for name, value in values.items()
-                if len({json.dumps(other.get(name), sort_keys=True) for other in of.values()}) > 1
-            }
-            words = ", ".join(f"{name}={options.text(value)}" for name, value in differing.items())
-            names[key] = f"{method} [{words}]" if words else method
-    return names
 
 
 def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]) -> DataFrame:

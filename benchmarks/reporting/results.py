@@ -90,7 +90,7 @@ def _figures(setting: Setting, summary: DataFrame, measure: str, folder: Path) -
     drawn = []
     for name, axes in PANELS.items():
         path = folder / f"{setting.anchor}-{name}.png"
-        curves_figure(setting.results, axes, path=path)
+        curves_figure(setting.results, axes, labels=setting.labels, path=path)
         words = " and ".join(f"against {AXIS_LABELS[against]}" for against in axes)
         alt = f"Step curves on {setting.name}, one a method: mean {what} {words}. Means at the end: {ends}."
         drawn.append(Figure.read(path, alt, f"{setting.name}: mean {what} {words}."))

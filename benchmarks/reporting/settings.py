@@ -13,9 +13,10 @@ import pandas
 from pandas import DataFrame, Series
 
 from benchmarks import records
-from benchmarks.analysis.incumbents import incumbents, keys, labels
+from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.figures.style import method_styles
-from benchmarks.records.grid import Grid, grids, name_of
+from benchmarks.records.grid import Grid, grids
+from benchmarks.records.labels import name_of
 from benchmarks.records.run_folder import RUN
 from benchmarks.records.trials import TRIALS
 
@@ -34,7 +35,7 @@ class Setting:
         What links to it on the page.
     grid : Grid
     labels : dict
-        By method (name and hash): the name that tables and figures show, in the order of figures.
+        By method (name and hash): the name that tables and figures show, in the order in which commands gave them.
     trials : DataFrame
         Those of all its runs, as `records.load` gives them.
     results : DataFrame
@@ -121,10 +122,13 @@ def _cells(frame: DataFrame) -> Series:
 
 
 def _labels(grid: Grid) -> dict[str, str]:
-    """The label of each method of a grid (name and hash), in the order in which figures list them."""
-    names = ["task", "method", "hash"]
-    runs = ([run.task, run.method, run.hash] for run, _ in grid.runs.values())
-    methods = pandas.DataFrame(runs, columns=names).drop_duplicates()
-    shown = dict(zip(keys(methods), labels(methods), strict=True))
-    order = list(method_styles(methods["method"]))
-    return {key: shown[key] for key in sorted(shown, key=lambda key: (order.index(name_of(key)), key))}
+    """The label of each method of a grid (name and hash), as commands gave them, then in the order of figures."""
+    asked = [item for _, job in grid.jobs for item in job.methods.items()]
+    names = list(dict.fromkeys(name for name, _ in asked))
+    names += [name for name in method_styles(map(name_of, grid.labels)) if name not in names]
+    given = [f"{name}-{hashed}" for name, hashed in asked]
+
+    def place(method: str) -> tuple[int, int]:
+        return names.index(name_of(method)), [*given, method].index(method)
+
+    return {method: grid.labels[method] for method in sorted(sorted(grid.labels), key=place)}

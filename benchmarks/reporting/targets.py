@@ -88,8 +88,12 @@ def _speed_ups(
     setting: Setting, states: DataFrame, first: str, labels: Sequence[str], folder: Path
 ) -> tuple[Table, Figure]:
     tables = {share: speed_ups(states, first, AXIS, share=share) for share in SHARES}
-    by_label: dict[float, Any] = {share: table.set_index("over") for share, table in tables.items()}
     others = [label for label in labels if label != first]
+    tables = {
+        share: table.sort_values("over", key=lambda over: over.map(others.index), ignore_index=True)
+        for share, table in tables.items()
+    }
+    by_label: dict[float, Any] = {share: table.set_index("over") for share, table in tables.items()}
     rows = []
     for over in others:
         found = [table.loc[over] for table in by_label.values()]
@@ -121,7 +125,7 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], fol
         yield Paragraph("What a method would recommend is its incumbent, after every trial of every run.")
         return
     path = folder / f"{setting.anchor}-recommended.png"
-    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", path=path)
+    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", labels=setting.labels, path=path)
     apart: Any = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
     ends = [scores(each).query("score < inf").groupby("label")["score"] for each in (states, named)]
     statistics = [end.agg(name) for name in ("mean", "median") for end in ends]

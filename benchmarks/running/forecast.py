@@ -7,7 +7,7 @@ then, so there are two numbers: the least that any stop allows, and what is enou
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from baselines.protocol import Measurement, Method, SearchExhausted, Trial
@@ -39,8 +39,9 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     UsageError
         If `budget.iterations` covers no heavy run of some method, naming the least that is needed.
     """
+    cautions = [line for name, method in methods.items() for line in _of_start(budget, objective, name, method)]
     if budget.iterations is None:
-        return []
+        return cautions
     forecasts = {name: forecast(method, objective) for name, method in methods.items()}
     known = {name: each for name, each in forecasts.items() if each is not None}
     lacking: dict[int, list[str]] = {}
@@ -50,7 +51,7 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     if lacking:
         needs = "; ".join(f"at least {least} for {', '.join(names)}" for least, names in sorted(lacking.items()))
         raise UsageError(f"budget.iterations={budget.iterations} covers no heavy run: give {needs}")
-    return [
+    return cautions + [
         f"{name} may end before its first heavy run: that is sure with budget.iterations={each.most} or more only"
         for name, each in known.items()
         if each.most > budget.iterations
@@ -86,6 +87,21 @@ def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective
         if trial.budget > granted:
             trained[key] = trial.budget, max(stop, done)
     return total
+
+
+def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -> Iterator[str]:
+    """A caution where light runs of a start are paid for heavy ones that the budget does not cover."""
+    light, heavy = getattr(method, "start_size", (0, 0))
+    first, whole = (_earliest_stop(objective, level.iterations) for level in (objective.light, objective.heavy))
+    iterations = light * first + heavy * max(whole - first if _resumes(objective) else whole, 1)
+    for limit, needed in {"heavy": heavy, "iterations": iterations}.items():
+        given = getattr(budget, limit)
+        if given is not None and needed > given:
+            yield (
+                f"{name} starts with {light} light and {heavy} heavy runs, more than budget.{limit}={given} covers: "
+                "light runs are paid for nothing, and no proposal is made; give a larger budget or a smaller n_init"
+            )
+            return
 
 
 def _earliest_stop(objective: Objective, iterations: int) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import records
+from benchmarks.records.labels import name_of
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
 
@@ -107,7 +108,8 @@ def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
             print(f"{title}: no trial of a finished run on record")
             return not ended
         print_table(*table(frame, plan.experiments), title=title)
-        print(f"figure: {figure_run(frame, figure_path(plan.experiments, out))}")
+        path = figure_path(plan.experiments, out)
+        print(f"figure: {figure_run(frame, path, labels=labels_of(frame, plan.experiments))}")
         for line in ended_early(plan.experiments, out):
             print(f"ended with budget left: {line}", file=sys.stderr)
         lines = without_result(frame) + without_trial(ended, frame)
@@ -127,6 +129,15 @@ def trials(experiments: Iterable[Experiment], out: Path) -> DataFrame:
     frames = [records.load(folder, strict=True) for folder in folders if folder.is_dir()]
     frames = [frame for frame in frames if not frame.empty]
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+
+
+def labels_of(frame: DataFrame, experiments: Iterable[Experiment]) -> dict[str, str]:
+    """By method (name and hash) the label of each that has trials, in the order of the experiments."""
+    from benchmarks.analysis.incumbents import keys, labels
+
+    shown = dict(zip(keys(frame), labels(frame), strict=True))
+    names = dict.fromkeys(experiment.method.name for experiment in experiments)
+    return {key: shown[key] for name in names for key in shown if name_of(key) == name}
 
 
 def without_trial(experiments: Iterable[Experiment], frame: DataFrame) -> list[str]:

@@ -22,11 +22,11 @@ from benchmarks.figures import comparison as comparison_plots
 from benchmarks.figures import curves as plots
 from benchmarks.objectives.currin import Currin
 from benchmarks.records.command import Command, Job
+from benchmarks.records.labels import variants
 from benchmarks.reporting import coverage as report_coverage
 from benchmarks.reporting import targets as report_targets
 from benchmarks.reporting.notices import notices
 from benchmarks.reporting.page import Figure, Table
-from benchmarks.reporting.ranking import variants
 from benchmarks.reporting.settings import read
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
@@ -37,15 +37,15 @@ TASKS = {
     "park": Spec("park", "benchmarks.objectives.park.Park", {"noise": 0.0}),
 }
 METHODS = {
-    "random_search": Spec("random_search", "baselines.random_search.RandomSearch"),
     "gp_bo": Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 2}),
+    "random_search": Spec("random_search", "baselines.random_search.RandomSearch"),
 }
 NASTY = "<script>alert(1)</script> & a | b\n`second` line"
 
 
 def record(out, task, method, seed, *, seeds=3, method_spec=None):
     """Run an experiment for the record; its folder."""
-    words = (f"task={task}", "method=[random_search,gp_bo]", f"seeds={seeds}", "scale=smoke", f"out={out}")
+    words = (f"task={task}", "method=[gp_bo,random_search]", f"seeds={seeds}", "scale=smoke", f"out={out}")
     experiment = Experiment(TASKS[task], method_spec or METHODS[method], seed, Budget(heavy=3))
     methods = dict.fromkeys(METHODS) | {method: experiment.hash}
     job = Job("", task, experiment.setting, tuple(range(seeds)), methods)
@@ -166,7 +166,7 @@ def test_what_is_missing_is_named_with_the_command_for_it(recorded, written):
     assert overview == [["currin", "6", "3", "0", "1", "1", "1"], ["park", "4", "4", "0", "0", "0", "0"]]
     (undone,) = table(read, "method", "runs done")
     assert undone == [["gp_bo", "1", "–", "–", "1", "2"], ["random_search", "2", "–", "2", "–", "–"]]
-    command = f"python -m benchmarks.run task=currin 'method=[random_search,gp_bo]' seeds=3 scale=smoke out={recorded}"
+    command = f"python -m benchmarks.run task=currin 'method=[gp_bo,random_search]' seeds=3 scale=smoke out={recorded}"
     assert f"These commands finish what is not done: {command}" in text(read)
     assert "3 of 10 runs are not done. Results are drawn from the 7 that are." in text(read)
 
@@ -388,11 +388,31 @@ def test_settings_of_one_task_are_told_apart_and_methods_are_matched_across_task
         "currin, noise=0.0, budget.heavy=3, threads=1",
         "park",
     ]
-    assert sorted(variants(settings).values()) == [
+    methods = {key: run.parameters for each in settings for (key, _), (run, _) in each.grid.runs.items()}
+    assert sorted(variants(methods).values()) == [
         *("gp_bo [n_init=2]", "gp_bo [n_init=3]"),
         *("random_search", "random_search"),
     ]
     assert any("Task currin is here in 2 settings" in notice.text for notice in notices(settings))
+
+
+def test_methods_are_in_the_order_of_their_commands_with_the_parameters_that_were_swept(tmp_path):
+    specs = {n: Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": n}) for n in (3, 2)}
+    for n, spec in specs.items():
+        record(tmp_path, "currin", "gp_bo", n, method_spec=spec)
+    record(tmp_path, "currin", "random_search", 0)
+    (setting,) = read(tmp_path)
+    assert set(setting.labels.values()) == {"gp_bo [n_init=2]", "gp_bo [n_init=3]", "random_search"}
+    folders = {(run.method, seed): folder for (_, seed), (run, folder) in setting.grid.runs.items()}
+    hashes = {cell: folder.parent.name.rpartition("-")[2] for cell, folder in folders.items()}
+    jobs = [{"random_search": hashes["random_search", 0], "gp_bo": hashes["gp_bo", n]} for n in (3, 2)]
+    for folder in folders.values():
+        info = json.loads((folder / "run.json").read_text())
+        (job,) = info["starts"][0]["command"]["jobs"]
+        info["starts"][0]["command"]["jobs"] = [job | {"methods": methods} for methods in jobs]
+        (folder / "run.json").write_text(json.dumps(info))
+    (setting,) = read(tmp_path)
+    assert list(setting.labels.values()) == ["random_search", "gp_bo [n_init=3]", "gp_bo [n_init=2]"]
 
 
 def test_nothing_done_is_said_and_drawn_is_nothing(tmp_path):

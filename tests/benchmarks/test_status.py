@@ -228,10 +228,12 @@ def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_
     assert out[1:4] == ["               0 1", "random_search  T -  0/2", "tpe            - -  0/2"]
 
 
-def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_one_shows_its_hash(here, capsys):
-    record(here, "a", 0, "finished", command("method=a", "seeds=1"))
+def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_one_shows_its_parameters(here, capsys):
+    record(here, "a", 0, "finished", command("method=a", "seeds=1"), x=2)
     record(
-        here, "a", 0, "finished", command("method=a", "seeds=1", "methods.a.x=1", hash="abcdef0123"), hash="abcdef0123"
+        *(here, "a", 0, "finished", command("method=a", "seeds=1", "methods.a.x=1", hash="abcdef0123")),
+        hash="abcdef0123",
+        x=1,
     )
     record(
         here,
@@ -244,7 +246,7 @@ def test_configurations_have_grids_of_their_own_and_a_method_that_is_twice_in_on
     )
     assert main(["out=out"]) == 0
     out = capsys.readouterr().out
-    assert "\n              0\na-0123456789  .  1/1\na-abcdef0123  .  1/1\n" in out
+    assert "\n         0\na [x=2]  .  1/1\na [x=1]  .  1/1\n" in out
     assert "budget.heavy=9, threads=1\n   4\na  .  1/1\n" in out
 
 

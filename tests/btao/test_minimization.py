@@ -50,6 +50,16 @@ class Interrupting:
 # --- the loop -------------------------------------------------------------------------------------------------------
 
 
+def test_a_start_larger_than_the_run_is_warned_of_before_any_work():
+    space = Space({f"x{j}": Real(0.0, 1.0) for j in range(30)})
+    message = "^n_heavy=6 is less than the 32 heavy runs of the start, before which 64 light runs are made"
+    with pytest.raises(KeyboardInterrupt), pytest.warns(UserWarning, match=message):
+        minimize(Interrupting(1).objectives(), space, n_heavy=6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        minimize(OBJECTIVES, SPACE, n_heavy=2, **OPTIONS)
+
+
 def test_the_result_is_the_best_heavy_trial():
     result = minimize(OBJECTIVES, SPACE, n_heavy=7, seed=1, **OPTIONS)
     assert isinstance(result, OptimizationResult)

@@ -34,6 +34,19 @@ def test_two_hashes_of_a_method_are_labeled_apart_and_not_pooled():
     assert curves["n"].tolist() == [1, 1, 1, 1]
 
 
+def test_labels_tell_methods_apart_by_their_parameters_where_these_are_on_record():
+    trials = frame(
+        run("H", [1.0], hash="abcdef01").assign(parameters='{"n_init": 2, "start": "nested"}'),
+        run("H", [3.0], hash="abcdee99").assign(parameters='{"n_init": 3, "start": "nested"}'),
+        run("H", [3.0], hash="55555555", task="park").assign(parameters='{"n_init": 3, "start": "nested"}'),
+        run("H", [2.0], method="gp_bo", hash="77777777"),
+    )
+    table = analysis.summary(trials).set_index(["task", "label"])
+    assert set(table.index) == {
+        *(("currin", "btao [n_init=2]"), ("currin", "btao [n_init=3]"), ("currin", "gp_bo"), ("park", "btao")),
+    }
+
+
 def test_hold_is_a_step_and_undefined_outside():
     x, y = np.array([1.0, 3.0]), np.array([5.0, 2.0])
     held = analysis.hold(x, y, np.array([0.9, 1.0, 2.999, 3.0, 3.1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -19,6 +20,25 @@ CURRIN = ["task=currin", "method=random_search"]
 def request(*arguments):
     (only,) = read([*CURRIN, *arguments])
     return only
+
+
+@pytest.mark.parametrize(
+    ("argument", "advice"),
+    [
+        ("task=toy,currin", "add -m to run one after another"),
+        ("budget.heavy=3,5", "add -m to run one after another"),
+        ("methods.btao.light_per_heavy=2,4", "add -m to run one after another"),
+        ("method=btao,tpe", "add -m to run one after another, or write a list as method=[...]"),
+        ("seeds=3,5", "add -m to run one after another, or write a list as seeds=[...]"),
+        (
+            "task.parameters.rho_bounds=0,1",
+            "add -m to run one after another, or write a list as task.parameters.rho_bounds=[...]",
+        ),
+    ],
+)
+def test_a_sweep_without_its_flag_is_told_what_is_accepted(argument, advice):
+    with pytest.raises(UsageError, match=f"^{re.escape(repr(argument))} is a sweep: {re.escape(advice)}$"):
+        read([argument])
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,16 @@ def test_two_hashes_of_a_method_share_a_color_and_differ_in_marker():
     assert one.get_fillstyle() != two.get_fillstyle()
 
 
+def test_labels_are_shown_as_given_and_in_their_order():
+    trials = frame(run([1.0]), run([2.0], method="tpe"), run([3.0], method="gp_bo"))
+    (axes,) = plots.curves_figure(trials).axes
+    assert legend(axes) == ["btao (n = 1)", "gp_bo (n = 1)", "tpe (n = 1)"]
+    labels = {"tpe-aaaa1111": "TPE", "mine-aaaa1111": "mine", "btao-aaaa1111": "btao", "gp_bo-aaaa1111": "gp_bo"}
+    (axes,) = plots.curves_figure(trials, labels=labels).axes
+    assert legend(axes) == ["TPE (n = 1)", "btao (n = 1)", "gp_bo (n = 1)"]
+    assert line(axes, "TPE (n = 1)") == ([1], [2.0])
+
+
 def test_figures_refuse_nothing_to_draw_a_wrong_optimum_and_a_wrong_ending(tmp_path):
     with pytest.raises(ValueError, match="no trials"):
         plots.figure_run(run([1.0]).iloc[:0], tmp_path / "run.png")

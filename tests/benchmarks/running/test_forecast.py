@@ -12,6 +12,7 @@ from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
 from benchmarks.running.budget import Budget
 from benchmarks.running.forecast import Forecast, check_budget, forecast
+from btao import Real, Space
 from btao.training import Level
 
 PROBLEM = Problem(Square.space, heavy_iterations=50, light_iterations=10)
@@ -72,4 +73,24 @@ def test_a_budget_that_covers_no_heavy_run_is_refused_with_the_least_that_each_m
 
 
 def test_a_budget_without_iterations_asks_nothing():
-    assert check_budget(Budget(heavy=1), task(), {"btao": None}) == []
+    method = Script(PROBLEM, 0)
+    assert check_budget(Budget(heavy=1), task(), {"script": method}) == []
+    assert method.asked == 0
+
+
+def test_a_start_larger_than_the_budget_is_cautioned_about():
+    def check(**limits):
+        method = BTAOMethod(PROBLEM, 0, n_init=50)
+        return check_budget(Budget(**limits), task(resumes=True), {"btao": method})
+
+    assert check(heavy=50) == check(seconds=1) == check(iterations=3000) == []
+    (line,) = check(heavy=6)
+    assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.heavy=6 covers")
+    (line,) = check(iterations=2999)
+    assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.iterations=2999 covers")
+
+
+def test_a_start_of_thirty_dimensions_is_too_large_for_six_heavy_runs():
+    problem = Problem(Space({f"x{j}": Real(0.0, 1.0) for j in range(30)}), 50, 10)
+    (line,) = check_budget(Budget(heavy=6), task(), {"btao": BTAOMethod(problem, 0)})
+    assert line.startswith("btao starts with 64 light and 32 heavy runs, more than budget.heavy=6 covers")
