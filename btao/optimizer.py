@@ -202,7 +202,9 @@ class BTAO:
     @property
     def start_size(self) -> tuple[int, int]:
         """Light and heavy runs of the start."""
-        return len(self._design), min(self.n_init, len(self._design))
+        light = len(self._rule.design)
+        heavy = self.n_init if self.rule != "rate" else self.n_init_heavy or 1
+        return light, min(heavy, light)
 
     @property
     def trials(self) -> list[Trial]:
