@@ -1,6 +1,6 @@
 """The Trid function in ten dimensions with the light level of Toal, a = 0.8.
 
-2015, Struct. Multidisc. Optim. 51, 1223-1245.
+2015, Struct. Multidisc. Optim. 51, 1223-1245; the factor i of its products as van Rijn and Schmitt's MF2 computes it.
 """
 
 from __future__ import annotations
