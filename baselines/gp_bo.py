@@ -122,14 +122,17 @@ class GPBO:
         model = self._model(known, values)
         self._warm = model.log_phi_
         weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
-        pending = known[[number for number in range(len(known)) if number not in self._told]]
-        posterior = model.fantasize(pending).posterior_
+        posterior = model.fantasize(self._pending_points(known)).posterior_
 
         def acquisition(X: FloatArray) -> FloatArray:
             mean, variance = posterior.moments(X)
             return upper_confidence_bound(mean, np.sqrt(variance), weight)
 
         return acquisition
+
+    def _pending_points(self, known: FloatArray) -> FloatArray:
+        """Those of all points asked for whose trials were not told yet."""
+        return known[[number for number in range(len(known)) if number not in self._told]]
 
     def _values(self) -> dict[int, float]:
         """The values of the successful trials, by number."""

@@ -10,8 +10,7 @@ from btao.acquisition import Acquisition
 from btao.arrays import FloatArray
 from btao.rate.improvement import log_improvement
 from btao.rate.outputs import Outputs
-from btao.rate.process import Process
-from btao.rate.two_level import LIGHT_PRIOR
+from btao.rate.process import CONSTANT, Process, constant_basis
 
 
 class GPEI(GPBO):
@@ -45,20 +44,18 @@ class GPEI(GPBO):
         outputs, process = self._process(known, values)
         self._warm = process.theta
         best = float(outputs.to_z(np.array(list(values.values()))).min())
-        pending = known[[number for number in range(len(known)) if number not in self._told]]
-        if len(pending):
-            means, _ = process.parts(pending).moments(_ones(pending))
-            process = process.with_data(pending, _ones(pending), means)
+        pending = self._pending_points(known)
+        process = process.fantasize(pending, constant_basis(pending))
 
         def acquisition(X: FloatArray) -> FloatArray:
-            return log_improvement(best, *process.parts(X).moments(_ones(X)))
+            return log_improvement(best, *process.parts(X).moments(constant_basis(X)))
 
         return acquisition
 
     def _means(self, values: dict[int, float], numbers: list[int]) -> FloatArray:
         points = np.array(self._points)
         outputs, process = self._process(points, values, fixed=True)
-        z, variance = process.parts(points[numbers]).moments(_ones(points[numbers]))
+        z, variance = process.parts(points[numbers]).moments(constant_basis(points[numbers]))
         means, _ = outputs.moments(z, np.zeros_like(variance))  # in the order of z: of a lognormal the median
         return means
 
@@ -66,12 +63,5 @@ class GPEI(GPBO):
         """Values as the process sees them, and the process of all results."""
         told, results = self._results(values)
         outputs = Outputs.of(results, self._logarithm)
-        data = self._kernel, points[told], _ones(points[told]), outputs.to_z(results), LIGHT_PRIOR
-        if fixed and self._warm is not None:
-            return outputs, Process(*data, self._warm)
-        return outputs, Process.fitted(*data, self._warm)
-
-
-def _ones(points: FloatArray) -> FloatArray:
-    """The basis of a constant mean, (n, 1)."""
-    return np.ones((len(points), 1))
+        data = self._kernel, points[told], constant_basis(points[told]), outputs.to_z(results), CONSTANT
+        return outputs, Process.fitted(*data, self._warm, fixed)

@@ -164,6 +164,4 @@ def distributions(space: Space) -> dict[str, Any]:
 
 def _value(kind: Parameter, told: Any) -> Any:
     """What a number of Optuna's stands for."""
-    if isinstance(kind, Categorical):
-        return kind.choices[told]
-    return kind.values[told] if isinstance(kind, Ordinal) else told
+    return kind.at(told) if isinstance(kind, Ordinal | Categorical) else told

@@ -160,6 +160,6 @@ def _within(kind: Parameter, value: Any) -> Any:
     if isinstance(kind, Categorical):
         return value
     if isinstance(kind, Ordinal):
-        return kind.values[min(max(round(value), 0), kind.size - 1)]
+        return kind.at(min(max(round(value), 0), kind.size - 1))
     plain = float(value) if isinstance(kind, Real) else round(value)
     return min(max(plain, kind.low), kind.high)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -225,8 +226,45 @@ class Integer:
         return start, math.log(self.high + 0.5) - start
 
 
+class _Listed(ABC):
+    """A parameter whose values are listed, with equally wide bins in their order."""
+
+    @property
+    @abstractmethod
+    def _listed(self) -> Sequence[Any]: ...
+
+    @abstractmethod
+    def index(self, value: Any) -> int:
+        """The place of a valid value, from 0."""
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values."""
+        return len(self._listed)
+
+    def at(self, index: int) -> Any:
+        """The value at a place."""
+        return self._listed[index]
+
+    def to_unit(self, value: Any) -> float:
+        """The bin center of a valid value."""
+        return (self.index(value) + 0.5) / self.size
+
+    def from_unit(self, u: float) -> Any:
+        """The value whose bin holds a coordinate in [0, 1]."""
+        return self.at(int(_equal_bins(np.array([u]), self.size)[0]))
+
+    def snap(self, u: FloatArray) -> FloatArray:
+        """Each coordinate in [0, 1] replaced by the center of its bin."""
+        return (_equal_bins(u, self.size) + 0.5) / self.size
+
+    def centers(self) -> FloatArray:
+        """The centers of all bins, (size,), in the order of the values."""
+        return (np.arange(self.size) + 0.5) / self.size
+
+
 @dataclass(frozen=True)
-class Ordinal:
+class Ordinal(_Listed):
     """A parameter with some numbers as values, in their order.
 
     Neighbors are equally far from each other, whatever their difference: give the values on the scale that matters,
@@ -263,9 +301,8 @@ class Ordinal:
         object.__setattr__(self, "values", values)
 
     @property
-    def size(self) -> int:
-        """Number of distinct values."""
-        return len(self.values)
+    def _listed(self) -> Sequence[int] | Sequence[float]:
+        return self.values
 
     def validate(self, value: object) -> int | float:
         """`value` as the one of this parameter that it equals; TypeError or ValueError if it is none."""
@@ -279,25 +316,9 @@ class Ordinal:
         """The place of a valid value, from 0."""
         return self.values.index(value)
 
-    def to_unit(self, value: float) -> float:
-        """The bin center of a valid value."""
-        return (self.index(value) + 0.5) / self.size
-
-    def from_unit(self, u: float) -> int | float:
-        """The value whose bin holds a coordinate in [0, 1]."""
-        return self.values[int(_equal_bins(np.array([u]), self.size)[0])]
-
-    def snap(self, u: FloatArray) -> FloatArray:
-        """Each coordinate in [0, 1] replaced by the center of its bin."""
-        return (_equal_bins(u, self.size) + 0.5) / self.size
-
     def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` values above each coordinate, or the last ones on that side."""
         return (np.clip(_equal_bins(u, self.size) + steps, 0, self.size - 1) + 0.5) / self.size
-
-    def centers(self) -> FloatArray:
-        """The centers of all bins, (size,), in the order of the values."""
-        return (np.arange(self.size) + 0.5) / self.size
 
 
 def _choice(value: object) -> Scalar:
@@ -319,7 +340,7 @@ def _key(choice: Scalar) -> tuple[type, Scalar]:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(_Listed):
     """A parameter with unordered values.
 
     Parameters
@@ -356,9 +377,8 @@ class Categorical:
         object.__setattr__(self, "_keys", keys)
 
     @property
-    def size(self) -> int:
-        """Number of distinct values."""
-        return len(self.choices)
+    def _listed(self) -> Sequence[Scalar]:
+        return self.choices
 
     def validate(self, value: object) -> Scalar:
         """`value` as the choice it is; TypeError or ValueError if it is not of this parameter."""
@@ -371,25 +391,9 @@ class Categorical:
         """The place of a valid choice, from 0."""
         return self._keys.index(_key(value))
 
-    def to_unit(self, value: Scalar) -> float:
-        """The bin center of a valid value."""
-        return (self.index(value) + 0.5) / self.size
-
-    def from_unit(self, u: float) -> Scalar:
-        """The choice whose bin holds a coordinate in [0, 1]."""
-        return self.choices[int(_equal_bins(np.array([u]), self.size)[0])]
-
-    def snap(self, u: FloatArray) -> FloatArray:
-        """Each coordinate in [0, 1] replaced by the center of its bin."""
-        return (_equal_bins(u, self.size) + 0.5) / self.size
-
     def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` choices after each coordinate, from the last one on to the first."""
         return ((_equal_bins(u, self.size) + steps) % self.size + 0.5) / self.size
-
-    def centers(self) -> FloatArray:
-        """The centers of all bins, (size,), in the order of the choices."""
-        return (np.arange(self.size) + 0.5) / self.size
 
     def one_hot(self, u: FloatArray) -> FloatArray:
         """Kernel features (n, size) of coordinates (n,): different choices at squared distance 1."""

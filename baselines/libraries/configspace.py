@@ -75,10 +75,8 @@ def from_configuration(space: Space, configuration: Mapping[str, Any]) -> dict[s
             config[name] = parameter.from_unit(float(configuration[name]))
         elif isinstance(parameter, Integer):
             config[name] = int(configuration[name])
-        elif isinstance(parameter, Ordinal):
-            config[name] = parameter.values[int(configuration[name])]
         else:
-            config[name] = parameter.choices[int(configuration[name])]
+            config[name] = parameter.at(int(configuration[name]))
     return config
 
 

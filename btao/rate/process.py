@@ -38,6 +38,15 @@ class MeanPrior:
     s0: float = 0.0
 
 
+# Of a constant mean, of which nothing is known.
+CONSTANT = MeanPrior(np.zeros(1), np.zeros(1))
+
+
+def constant_basis(points: FloatArray) -> FloatArray:
+    """H of a constant mean at n points, (n, 1)."""
+    return np.ones((len(points), 1))
+
+
 @dataclass(frozen=True)
 class _Fit:
     """All that comes of hyperparameters in closed form: the Cholesky factors of R and of A among it."""
@@ -92,8 +101,14 @@ class Process:
         z: FloatArray,
         prior: MeanPrior,
         start: FloatArray | None = None,
+        fixed: bool = False,
     ) -> Process:
-        """The process at the most probable hyperparameters; `start` is one more place to search from."""
+        """The process at the most probable hyperparameters.
+
+        `start` is one more place to search from, or with `fixed` what is taken as it is, if there is one.
+        """
+        if fixed and start is not None:
+            return cls(kernel, points, basis, z, prior, start)
         pairs = Pairs.of(kernel, points)
 
         def negative(theta: FloatArray) -> tuple[float, FloatArray]:
@@ -105,6 +120,13 @@ class Process:
         if start is not None:
             starts.insert(0, np.clip(start, *np.transpose(bounds)))
         return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds))
+
+    def fantasize(self, points: FloatArray, basis: FloatArray) -> Process:
+        """The process told its own means at points (m, dim), which takes their uncertainty away and moves no mean."""
+        if not len(points):
+            return self
+        means, _ = self.parts(points).moments(basis)
+        return self.with_data(points, basis, means)
 
     def with_data(self, points: FloatArray, basis: FloatArray, z: FloatArray) -> Process:
         """The process of more data, (m, dim), (m, p) and (m,), with the same hyperparameters."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.rate.process import MeanPrior, Parts, Process
+from btao.rate.process import CONSTANT, MeanPrior, Parts, Process, constant_basis
 
 # Gauss-Hermite nodes and weights of a standard normal, at which a light value not known yet is taken (METHOD item 26).
 N_NODES = 15
@@ -17,7 +17,6 @@ _nodes, _weights = np.polynomial.hermite_e.hermegauss(N_NODES)
 NODES: FloatArray = _nodes
 WEIGHTS: FloatArray = _weights / _weights.sum()
 
-LIGHT_PRIOR = MeanPrior(np.zeros(1), np.zeros(1))
 # One observation of the variance 0.2^2 (METHOD item 22).
 A0, S0 = 1.0, 0.2
 
@@ -68,14 +67,16 @@ class TwoLevelModel:
         fixed : bool
             Take `start` as it is.
         """
-        light = _fit(kernel, data.light_points, np.ones((len(data.light), 1)), data.light, LIGHT_PRIOR, start[0], fixed)
+        light_basis = constant_basis(data.light_points)
+        light = Process.fitted(kernel, data.light_points, light_basis, data.light, CONSTANT, start[0], fixed)
         if len(data.heavy) == 0:
             return cls(light, None, 0.0)
         center = float(data.light_of_heavy.mean())
         basis = _basis(data.light_of_heavy, center)
         # One pseudo-observation: rho = 1, as informative as the spread of light values makes it.
         prior = MeanPrior(np.array([0.0, 1.0]), np.array([0.0, max(float(data.light.var()), 1e-6)]), A0, S0)
-        return cls(light, _fit(kernel, data.heavy_points, basis, data.heavy, prior, start[1], fixed), center)
+        heavy = Process.fitted(kernel, data.heavy_points, basis, data.heavy, prior, start[1], fixed)
+        return cls(light, heavy, center)
 
     @property
     def hyperparameters(self) -> tuple[FloatArray, FloatArray | None]:
@@ -89,18 +90,13 @@ class TwoLevelModel:
 
         It takes the uncertainty away that these runs will, and moves no mean.
         """
-        light, heavy = self.light, self.heavy
-        if len(light_points):
-            mean, _ = self.light_moments(light_points)
-            light = light.with_data(light_points, np.ones((len(mean), 1)), mean)
-        if heavy is not None and len(heavy_points):
-            mean, _ = self.heavy_moments(heavy_points, light_of_heavy)
-            heavy = heavy.with_data(heavy_points, _basis(light_of_heavy, self._center), mean)
+        light = self.light.fantasize(light_points, constant_basis(light_points))
+        heavy = self.heavy and self.heavy.fantasize(heavy_points, _basis(light_of_heavy, self._center))
         return TwoLevelModel(light, heavy, self._center)
 
     def light_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of z_l at X (m, dim), each (m,)."""
-        return self.light.parts(X).moments(np.ones((len(X), 1)))
+        return self.light.parts(X).moments(constant_basis(X))
 
     def heavy_moments(self, X: FloatArray, light: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of z_h at X (m, dim), where z_l is `light` (m,) there."""
@@ -126,17 +122,3 @@ class TwoLevelModel:
 def _basis(light: FloatArray, center: float) -> FloatArray:
     """[1, z_l - center], (..., 2)."""
     return np.stack([np.ones_like(light), light - center], axis=-1)
-
-
-def _fit(
-    kernel: Kernel,
-    points: FloatArray,
-    basis: FloatArray,
-    z: FloatArray,
-    prior: MeanPrior,
-    start: FloatArray | None,
-    fixed: bool,
-) -> Process:
-    if fixed and start is not None:
-        return Process(kernel, points, basis, z, prior, start)
-    return Process.fitted(kernel, points, basis, z, prior, start)

@@ -83,12 +83,13 @@ class RateRule(Rule):
         known = history.points(lights)
         outputs, model = self._model(commit=True)
         model = self._with_pending(outputs, model)
-        light_cost, heavy_cost = self._costs().of_runs()
+        costs = self._costs()
+        light_cost, heavy_cost = costs.of_runs()
         heavies = np.array([measured(trial) for trial in history.select("heavy", "ok")])
         best = float(outputs.to_z(heavies).min())
 
         rates = self._rates_of_known(outputs, model, best, ready) - np.log(heavy_cost)
-        if len(ready) and self._must_promote():
+        if ready and self._must_promote(costs):
             return "heavy", ready[int(rates.argmax())].point
 
         def rate_of_new(X: FloatArray) -> FloatArray:
@@ -98,13 +99,11 @@ class RateRule(Rule):
 
         around = np.vstack([history.best_points("heavy", N_BEST), history.best_points("light", N_BEST)])
         new = self._maximize(rate_of_new, known, around)
-        if new is None:
-            if not len(ready):
-                raise self._exhausted()
-            return "heavy", ready[int(rates.argmax())].point
-        if len(ready) and rates.max() >= rate_of_new(new[None, :])[0]:
-            return "heavy", ready[int(rates.argmax())].point
-        return "light", new
+        if new is not None and (not ready or rates.max() < rate_of_new(new[None, :])[0]):
+            return "light", new
+        if not ready:
+            raise self._exhausted()
+        return "heavy", ready[int(rates.argmax())].point
 
     def recommended(self) -> Trial | None:
         """See `Rule.recommended`.
@@ -155,11 +154,11 @@ class RateRule(Rule):
             raise self._exhausted()
         return "heavy", min(ready, key=measured).point
 
-    def _must_promote(self) -> bool:
+    def _must_promote(self, costs: Costs) -> bool:
         """Whether light runs have had their share (METHOD item 27)."""
         latest = self.history.trials[len(self.design) :][-MAX_LIGHT_RUN:]
         in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
-        return in_a_row or self._costs().too_light(MAX_LIGHT_SHARE, self._continues)
+        return in_a_row or costs.too_light(MAX_LIGHT_SHARE, self._continues)
 
     def _rates_of_known(self, outputs: Outputs, model: TwoLevelModel, best: float, ready: list[Trial]) -> FloatArray:
         """ln of the improvement that a heavy run of each known light point promises (METHOD item 25)."""

@@ -71,7 +71,7 @@ def test_each_choice_is_the_largest_rate():
     seen = set()
     for _ in range(14):
         rule, history = optimizer._rule, optimizer._history
-        ready, forced = history.heavy_candidates(), rule._must_promote()
+        ready, forced = history.heavy_candidates(), rule._must_promote(rule._costs())
         trial = optimizer.ask()
         outputs, model = rule._model()
         light_cost, heavy_cost = rule._costs().of_runs()
