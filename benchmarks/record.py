@@ -49,8 +49,8 @@ exit status: 0 the table has all n configurations, 1 something failed, 2 a mista
 failed, but some are not recorded yet (other processes are still at work on them, or gather=true), 130 stopped
 """
 
-# Options of `benchmarks.run` that have no effect here.
 DESIGNS = ("sobol", "grid")
+# Options of `benchmarks.run` that have no effect here.
 RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
 
 

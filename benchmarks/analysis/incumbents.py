@@ -84,7 +84,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     # Records hold null where there is no number, so these columns may come as objects.
     value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
     heavy = frame["heavy"].astype(bool)
-    trained, limit = runs["train_seconds"].cumsum().astype(float).to_numpy(), _train_budgets(frame)
+    trained, limit = _training(frame)
     result = heavy_results(frame)
     regret = _regret(frame, np.where(is_result(truth), truth, value), optimum, result)
 
@@ -124,15 +124,16 @@ def heavy_results(frame: DataFrame) -> np.ndarray:
         As in `incumbents`.
     """
     successful = (frame["heavy"].astype(bool) & (frame["status"] == "ok")).to_numpy()
+    trained, limit = _training(frame)
+    return successful & is_result(frame["value"]) & (trained <= limit)
+
+
+def _training(frame: DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The seconds of training so far, and those that were the budget of the run, infinite where that had none."""
     trained = frame.groupby(RUN, sort=False)["train_seconds"].cumsum().astype(float).to_numpy()
-    return successful & is_result(frame["value"]) & (trained <= _train_budgets(frame))
-
-
-def _train_budgets(frame: DataFrame) -> np.ndarray:
-    """The seconds of training that each row's run had, infinite where that was no budget."""
     if "train_budget" not in frame:  # trials of before there was one
-        return np.full(len(frame), np.inf)
-    return frame["train_budget"].astype(float).fillna(np.inf).to_numpy()
+        return trained, np.full(len(frame), np.inf)
+    return trained, frame["train_budget"].astype(float).fillna(np.inf).to_numpy()
 
 
 def keys(frame: DataFrame) -> Series:

@@ -132,6 +132,11 @@ def is_trained(objective: Objective) -> bool:
     return bool(getattr(objective, "trains", objective.data is not None))
 
 
+def resumes(objective: Objective) -> bool:
+    """Whether a run that grants more than an earlier one of its configuration goes on from there: see `CurveTask`."""
+    return bool(getattr(objective, "resume_training", False))
+
+
 def bounds(pair: Sequence[float]) -> tuple[float, float]:
     """A lower and an upper bound as a tuple: a configuration file gives a list."""
     low, high = pair

@@ -24,7 +24,7 @@ from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, T
 from benchmarks.common.errors import describe_error, is_of_code
 from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
-from benchmarks.objectives.protocol import Evaluation, Objective
+from benchmarks.objectives.protocol import Evaluation, Objective, resumes
 from benchmarks.records.command import Command
 from benchmarks.records.curves import record_of
 from benchmarks.records.provenance import provenance
@@ -184,7 +184,7 @@ class Experiment:
             objective.levels,
             initial_design(objective.space, self.seed) if self.shared_init else None,
             folder,
-            getattr(objective, "resume_training", False),
+            resumes(objective),
         )
         check_compatible(self.method.name, self._capabilities(), problem)
         method = self.method.build(problem=problem, seed=self.seed)

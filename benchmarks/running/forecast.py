@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from baselines.protocol import Measurement, Method, SearchExhausted, Trial
 from benchmarks.common.errors import UsageError
-from benchmarks.objectives.protocol import Objective
+from benchmarks.objectives.protocol import Objective, resumes
 from benchmarks.running.budget import MAX_TRIALS_WITHOUT_HEAVY, Budget
+from benchmarks.tables.answers import Account
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,12 @@ def forecast(method: Method, objective: Objective) -> Forecast | None:
 
 def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective) -> int:
     """The iterations that trials are charged whose training stops after so many from its start."""
-    total, trained = 0, dict[str, tuple[int, int]]()
+    total, account = 0, Account(resumes(objective))
     for trial, stop in zip(trials, stops, strict=True):
         key = json.dumps(trial.config, sort_keys=True)
-        granted, done = trained.get(key, (0, 0))
-        if not (_resumes(objective) and trial.budget > granted):
-            done = 0
-        total += max(stop - done, 1)
-        if trial.budget > granted:
-            trained[key] = trial.budget, max(stop, done)
+        rest = stop - account.done(key, trial.budget)
+        account.charge(key, trial.budget, max(rest, 0))
+        total += max(rest, 1)
     return total
 
 
@@ -93,7 +91,7 @@ def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -
     """A caution where light runs of a start are paid for heavy ones that the budget does not cover."""
     light, heavy = getattr(method, "start_size", (0, 0))
     first, whole = (_earliest_stop(objective, level.iterations) for level in (objective.light, objective.heavy))
-    iterations = light * first + heavy * max(whole - first if _resumes(objective) else whole, 1)
+    iterations = light * first + heavy * max(whole - first if resumes(objective) else whole, 1)
     for limit, needed in {"heavy": heavy, "iterations": iterations}.items():
         given = getattr(budget, limit)
         if given is not None and needed > given:
@@ -108,8 +106,3 @@ def _earliest_stop(objective: Objective, iterations: int) -> int:
     """The fewest iterations of a run that does not fail: one more than the patience, which no first value wears out."""
     level = objective.light if iterations <= objective.light.iterations else objective.heavy
     return iterations if level.patience is None else min(iterations, level.patience + 1)
-
-
-def _resumes(objective: Objective) -> bool:
-    """Whether a run that grants more than an earlier one of its configuration goes on from there."""
-    return bool(getattr(objective, "resume_training", False))

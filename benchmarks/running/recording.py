@@ -28,7 +28,7 @@ from benchmarks.running.progress import Failure, Observer, Progress, finished
 from benchmarks.running.source import Live
 from benchmarks.tables import table
 from benchmarks.tables.design import Grid, check_grid, grid_size, least
-from benchmarks.tables.design_log import DEFAULT_N, PART, PartLog, logged
+from benchmarks.tables.design_log import DEFAULT_N, PART, PartLog, logged, wanted
 from btao import Space
 
 MOST = 2**16  # configurations; what a design is asked for is held in memory
@@ -340,12 +340,11 @@ def _count(space: Space, grid: Grid | None, n: int | None) -> int:
     if grid is None:
         for line in _too_few(space, grid, n):
             raise UsageError(line)
-        n = DEFAULT_N if n is None else n
-        return -(-n // PART) * PART
+        return wanted(n, None)
     size = grid_size(grid)
     if n is not None and n > size:
         raise UsageError(f"n={n}: the grid has {size} configurations")
-    return size if n is None else min(-(-n // PART) * PART, size)
+    return wanted(n, size)
 
 
 def table_name(request: Request, data: DataSource | None, design: str) -> str:

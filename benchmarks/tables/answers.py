@@ -19,8 +19,8 @@ from benchmarks.tables.replay import Replay
 from btao.training import Level
 
 
-class _Account:
-    """What a run was charged for each recorded configuration that answered.
+class Account:
+    """What a run was charged for each configuration: a trial that grants more than one before it pays for the rest.
 
     Parameters
     ----------
@@ -40,25 +40,39 @@ class _Account:
         """Iterations that are paid for and that a trial which grants so much continues."""
         return self._trained[key][1] if self._resumes and self.continues(key, budget) else 0
 
-    def charge(self, key: Hashable, row: Row) -> None:
-        """Take account of a trial that is on record."""
+    def charge(self, key: Hashable, budget: int, iterations: int) -> None:
+        """Take account of a trial that granted so much and consumed so many iterations."""
         granted, _ = self._trained.get(key, (0, 0))
-        if row.budget > granted:
-            self._trained[key] = row.budget, self.done(key, row.budget) + row.iterations
+        if budget > granted:
+            self._trained[key] = budget, self.done(key, budget) + iterations
 
 
-class ExactAnswers:
-    """Answers the trials of one run by the very configurations that they ask for: for a grid.
-
-    A trial that grants more than its configuration was granted before continues it, and pays for the rest. Any
-    other is trained again, and pays in full: a method that repeats itself learns nothing.
-    """
+class _Answers:
+    """What answers from a table have in common: nothing is trained, and there are no states."""
 
     trains = False
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
-        self._account = _Account(replay.resume_training)
+        self._account = Account(replay.resume_training)
+
+    def done(self, trial: Trial) -> int:
+        """Nothing is trained, and no curve recorded."""
+        return 0
+
+    def settle(self, row: Row) -> None:
+        """There are no states."""
+
+    def close(self) -> None:
+        """There are no states."""
+
+
+class ExactAnswers(_Answers):
+    """Answers the trials of one run by the very configurations that they ask for: for a grid.
+
+    A trial that grants more than its configuration was granted before continues it, and pays for the rest. Any
+    other is trained again, and pays in full: a method that repeats itself learns nothing.
+    """
 
     def cost(self, trial: Trial) -> int:
         """The most iterations that a trial can consume."""
@@ -73,22 +87,12 @@ class ExactAnswers:
         evaluation = self._replay.read(place, level, done, light_known=known)
         return dataclasses.replace(evaluation, answer={"configuration": self._replay.numbers[place], "distance": 0.0})
 
-    def done(self, trial: Trial) -> int:
-        """Nothing is trained, and no curve recorded."""
-        return 0
-
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
-        self._account.charge(self._replay.place(row.config), row)
-
-    def settle(self, row: Row) -> None:
-        """There are no states."""
-
-    def close(self) -> None:
-        """There are no states."""
+        self._account.charge(self._replay.place(row.config), row.budget, row.iterations)
 
 
-class NearestAnswers:
+class NearestAnswers(_Answers):
     """Answers the trials of one run, each by the nearest recorded configuration that the run has not yet seen.
 
     For a table whose design is no grid.
@@ -101,13 +105,10 @@ class NearestAnswers:
     `benchmarks.running.continuation.Continuation`.
     """
 
-    trains = False
-
     def __init__(self, replay: Replay) -> None:
-        self._replay = replay
+        super().__init__(replay)  # whose account is by the values of the configuration asked for and the answer
         self._seen: dict[int, np.ndarray] = {}  # by budget, inf where it was seen
         self._answers: dict[tuple[Any, ...], list[int]] = {}  # by the values of the configuration asked for
-        self._account = _Account(replay.resume_training)  # by these values and the answer
         self._found: tuple[Trial, int, float] | None = None
 
     def _nearest(self, trial: Trial) -> tuple[int, float]:
@@ -147,10 +148,6 @@ class NearestAnswers:
         answer = {"configuration": self._replay.numbers[index], "distance": distance}
         return dataclasses.replace(evaluation, answer=answer)
 
-    def done(self, trial: Trial) -> int:
-        """Nothing is trained, and no curve recorded."""
-        return 0
-
     def remember(self, row: Row) -> None:
         """Take account of a trial that is on record."""
         if row.answer is None:
@@ -161,13 +158,7 @@ class NearestAnswers:
         asked = tuple(row.config.values())
         own = self._answers.setdefault(asked, [])
         own += [index] if index not in own else []
-        self._account.charge((asked, index), row)
-
-    def settle(self, row: Row) -> None:
-        """There are no states."""
-
-    def close(self) -> None:
-        """There are no states."""
+        self._account.charge((asked, index), row.budget, row.iterations)
 
     def _key(self, trial: Trial) -> Hashable:
         """What a trial is charged for: its configuration, by the answer that it has."""

@@ -15,6 +15,16 @@ PART = 8  # configurations that one worker trains before it may be replaced: Ten
 DEFAULT_N = 512  # configurations of a design where n is not given
 
 
+def wanted(n: int | None, size: int | None) -> int:
+    """How many configurations are recorded where n are asked for, of a grid of `size`, or where there is none of any.
+
+    Whole parts, but no more than a grid has; where n is None, all of the grid, or `DEFAULT_N`.
+    """
+    asked = n if n is not None else size or DEFAULT_N
+    rounded = -(-asked // PART) * PART
+    return rounded if size is None else min(rounded, size)
+
+
 @dataclass(frozen=True)
 class PartLog:
     """What is logged of consecutive configurations, each trained at every budget in turn.

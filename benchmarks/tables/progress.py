@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.records.command import Command
 from benchmarks.records.grid import Grid
 from benchmarks.tables.design import grid_size
-from benchmarks.tables.design_log import DEFAULT_N, PART, logged
+from benchmarks.tables.design_log import logged, wanted
 
 METHOD = "design"  # by which the parts of a recording are logged
 
@@ -84,9 +84,7 @@ def _size(grid: Grid) -> int | None:
 def _wanted(command: Command, size: int | None) -> int:
     """How many configurations a command asks for, of a design that has `size` of them, or any number."""
     n = command.value("n")
-    asked = int(n) if n and n.isdecimal() else size or DEFAULT_N
-    rounded = -(-asked // PART) * PART
-    return rounded if size is None else min(rounded, size)
+    return wanted(int(n) if n and n.isdecimal() else None, size)
 
 
 def _in_table(path: Path) -> set[int]:

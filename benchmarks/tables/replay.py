@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.source import DataSource
-from benchmarks.objectives.protocol import Evaluation
+from benchmarks.objectives.protocol import Evaluation, resumes
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import grid_space
 from btao.training import Level
@@ -85,7 +85,7 @@ class Replay:
         self.space, self.levels = recording.space, task.levels
         self.light, self.heavy = task.light, task.heavy
         self.delta_bounds, self.rho_bounds = task.delta_bounds, task.rho_bounds
-        self.resume_training = getattr(task, "resume_training", False)
+        self.resume_training = resumes(task)
         self.data: DataSource | None = _source(recording)
         self.points, self.numbers = recording.points, recording.numbers
         if math.isnan(self.optimum):
