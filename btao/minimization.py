@@ -6,7 +6,7 @@ import itertools
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ def minimize(
     *,
     state: str | os.PathLike[str] | None = None,
     callback: Callable[[Trial], Any] | None = None,
+    warm_start: Any = None,
+    enqueue: Sequence[Mapping[str, Any]] = (),
     **options: Any,
 ) -> OptimizationResult:
     """Minimize the heavy objective with the help of the light one.
@@ -57,7 +59,7 @@ def minimize(
         than 1e100 in size, or an exception makes the trial a failed one; an exception is also warned of.
     space : Space
     n_heavy : int
-        Heavy runs in all, those of the start and failed ones included. A finite space may be
+        Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
         exhausted before, and a run ends that fails as often in a row as it should have light runs.
     seed : int
     state : path, optional
@@ -67,6 +69,10 @@ def minimize(
     callback : callable, optional
         Called with every new trial when it is in the state, to show or log it; the run ends if it returns
         True.
+    warm_start : DataFrame, or list of dict or Trial, optional
+        Results made elsewhere, as `BTAO.add_trials` takes them.
+    enqueue : sequence of dict
+        Configurations to try first, at both levels.
     **options
         More arguments of `BTAO`.
 
@@ -96,7 +102,7 @@ def minimize(
         raise TypeError(f"callback must be callable or None, got {callback!r}")
     optimizer = BTAO(space, seed=seed, **options)
     light, heavy = optimizer.start_size
-    if heavy > n_heavy:
+    if heavy > n_heavy and warm_start is None:
         warnings.warn(
             f"n_heavy={n_heavy} is less than the {heavy} heavy runs of the start, before which {light} light runs are "
             "made for nothing, and no proposal is; give a larger n_heavy or a smaller n_init",
@@ -108,10 +114,14 @@ def minimize(
     known = ended = None
     if path is not None and path.exists():
         optimizer, known = _restore(path, optimizer)
+    if warm_start is not None:
+        optimizer.add_trials(warm_start)
+    for config in enqueue:
+        optimizer.enqueue(config)
 
     patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
-    while sum(trial.level == "heavy" for trial in optimizer.trials) < n_heavy:
-        latest = optimizer.trials[-patience:]
+    while sum(trial.level == "heavy" and not trial.given for trial in optimizer.trials) < n_heavy:
+        latest = [trial for trial in optimizer.trials if not trial.given][-patience:]
         if len(latest) == patience and all(trial.status == "failed" for trial in latest):
             break
         try:
@@ -143,7 +153,7 @@ def minimize(
             _write(path, content)
             known = content
         if callback is not None:
-            answer = callback(optimizer.trials[-1])
+            answer = callback(optimizer.trials[trial.number])
             if isinstance(answer, bool | np.bool_) and answer:
                 ended = "the callback ended the run before one did"
                 break

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from btao.arrays import FloatArray
 from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
+from btao.enqueued import Enqueued
 from btao.rules.additive import AdditiveRule
 from btao.rules.history import History
 from btao.rules.rate import RateRule
 from btao.rules.rule import Rule
 from btao.space import Space
+from btao.state import FORMER_RULES, bounds_to_json, read_state, write_state
 from btao.tam import check_bounds
-from btao.trial import Trial, outcome
+from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
+from btao.warm_start import Result, read_results
 
-STATE_FORMAT = 3
 RULES = ("joint", "paper", "rate")
-FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
 OPTIONS = (
     *("seed", "rule", "n_init", "light_per_heavy", "square_root_beta"),
     *("logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
@@ -129,6 +129,7 @@ class BTAO:
         self.heavy_cost = float(heavy_cost)
         self.n_init_heavy = check_integer("n_init_heavy", n_init_heavy, none="None")
         self._history = History(space)
+        self._enqueued = Enqueued(self._history)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
 
     # ---------------------------------------------------------------- ask and tell
@@ -141,21 +142,52 @@ class BTAO:
         SpaceExhausted
             When every configuration of a finite space has been tried.
         """
-        level, point = self._rule.propose()
+        level, point = self._enqueued.propose() or self._rule.propose()
         trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
         self._history.trials.append(trial)
         # A copy: who adds to the configuration before training must not change ours.
         return replace(trial, config=dict(trial.config))
 
+    @overload
     def tell(
-        self, trial: Trial, value: float | None = None, *, error: str | None = None, cost: float | None = None
+        self, trial: Trial, value: float | None, /, *, error: str | None = None, cost: float | None = None
+    ) -> Trial: ...
+
+    @overload
+    def tell(
+        self, trial: Trial, *, value: float | None = None, error: str | None = None, cost: float | None = None
+    ) -> Trial: ...
+
+    @overload
+    def tell(
+        self,
+        trial: Mapping[str, Any],
+        level: LevelName,
+        value: float | None = None,
+        *,
+        error: str | None = None,
+        cost: float | None = None,
+    ) -> Trial: ...
+
+    def tell(
+        self,
+        trial: Trial | Mapping[str, Any],
+        level: Any = None,
+        value: float | None = None,
+        *,
+        error: str | None = None,
+        cost: float | None = None,
     ) -> Trial:
-        """Report what a trial measured, or that it failed.
+        """Report what a trial measured, or that it failed: `tell(trial, value)` or `tell(config, level, value)`.
 
         Parameters
         ----------
-        trial : Trial
-            One that `ask` returned and that was not told yet; any order.
+        trial : Trial or dict
+            One that `ask` returned and that was not told yet; any order. Or a configuration of which a result was made
+            elsewhere; if a trial waits there at this level, it is told.
+        level : {"light", "heavy"}
+            Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
+            of the same configuration, which is the next trial that `ask` returns.
         value : float
             To be minimized. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
@@ -172,12 +204,94 @@ class BTAO:
         Raises
         ------
         ValueError
-            If the trial is unknown here or was told before, or the cost is negative or not finite.
+            If the trial or the configuration is unknown here or was told before, there is no such level, or the cost
+            is negative or not finite.
         TypeError
             If the value or the cost is not a number.
         """
+        if isinstance(trial, Mapping):
+            try:
+                level = check_level(level)
+            except ValueError as reason:
+                raise ValueError(f"{reason}: of a configuration, tell(config, level, value)") from None
+            return self._take_on(Result.of(self.space, trial, level, value, error, cost))
+        known = self._known(trial)
+        if level is not None and value is not None:
+            raise TypeError(f"a trial knows its level: tell(trial, value), got {level!r} and {value!r} beside it")
+        if known.status != "pending":
+            raise ValueError(_told_before(known))
+        return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
+
+    def add_trials(self, trials: Any) -> int:
+        """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
+
+        They stand in for the start, as far as they reach. Beyond that they inform the model and change no ratio of
+        light to heavy runs.
+
+        Parameters
+        ----------
+        trials : DataFrame, or list of dict or Trial
+            A row a result, with a value for each parameter of the space, "level", "value" and, where known, "error" and
+            "cost"; a dict may also hold the parameters as "config". Null values are failures. A row that says again
+            what is known is passed over, and so is one whose status is "pending".
+
+        Returns
+        -------
+        int
+            How many results are new.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a row is wrong, or contradicts what is known.
+        """
+        results = read_results(trials, self.space)
+        history = self._history
+        before = list(history.trials), history.n_told
+        n_new = 0
+        try:
+            for result in results:
+                known = history.at(result.level, result.point)
+                if known is None or not result.repeats(known):
+                    self._take_on(result)
+                    n_new += 1
+        except ValueError:
+            history.trials, history.n_told = before
+            raise
+        return n_new
+
+    def enqueue(self, config: Mapping[str, Any], level: LevelName = "heavy") -> None:
+        """Try a configuration next, before what the optimizer proposes; in the order of calls.
+
+        Parameters
+        ----------
+        config : dict
+        level : {"light", "heavy"}
+            Up to where. A heavy run needs a light one: that comes first, if it is not known, and if it fails the heavy
+            run is not made. What is known already is not run again.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the configuration is not of the space, or there is no such level.
+        """
+        self._enqueued.add(check_level(level), self.space.to_unit(config))
+
+    def _take_on(self, result: Result) -> Trial:
+        """Record a result made elsewhere; ValueError where another is known."""
+        known = self._history.at(result.level, result.point)
+        if known is None:
+            config = self.space.from_unit(result.point)
+            known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
+            self._history.trials.append(known)
+        elif known.status != "pending":
+            raise ValueError(f"{_told_before(known)}; now it is told {result.outcome}")
+        return self._record(known, result.outcome, result.cost)
+
+    def _known(self, trial: Trial) -> Trial:
+        """This optimizer's own trial; an error where the one that is given is not of it."""
         if not isinstance(trial, Trial):
-            raise TypeError(f"trial must be one that ask() returned, got {trial!r}")
+            raise TypeError(f"trial must be one that ask() returned, or a configuration, got {trial!r}")
         trials = self._history.trials
         if not 0 <= trial.number < len(trials):
             raise ValueError(f"trial {trial.number} was never asked here: {len(trials)} trials are known")
@@ -187,12 +301,12 @@ class BTAO:
                 f"trial {trial.number} belongs to another optimizer: {trial.level} {trial.config} was told, but "
                 f"{known.level} {known.config} was asked here"
             )
-        if known.status != "pending":
-            raise ValueError(f"trial {trial.number} was told before: it is {known.status}, value {known.value}")
-        told = replace(known, **outcome(value, error), cost=_cost(cost))
-        trials[trial.number] = told
+        return known
+
+    def _record(self, known: Trial, told: Outcome, cost: float | None) -> Trial:
+        trial = self._history.trials[known.number] = replace(known, **told, cost=cost)
         self._history.n_told += 1
-        return told
+        return trial
 
     @property
     def initial_design(self) -> list[dict[str, Any]]:
@@ -252,7 +366,7 @@ class BTAO:
         if isinstance(configs, Mapping):
             configs = [configs]
         points = np.array([self.space.to_unit(config) for config in configs]).reshape(-1, self.space.dim)
-        if not self._history.select("heavy", "ok"):
+        if not self._history.paired():
             raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
         return self._rule.predict(points)
 
@@ -260,26 +374,24 @@ class BTAO:
 
     def to_json(self) -> str:
         """The whole state as JSON text, from which `from_json` continues exactly."""
-        return json.dumps(
+        return write_state(
             {
-                "format": STATE_FORMAT,
                 "space": self.space.to_dict(),
-                # JSON has no infinity; float() reads it back from text.
-                "delta_bounds": [str(bound) if math.isinf(bound) else bound for bound in self.delta_bounds],
-                "rho_bounds": [str(bound) if math.isinf(bound) else bound for bound in self.rho_bounds],
+                "delta_bounds": bounds_to_json(self.delta_bounds),
+                "rho_bounds": bounds_to_json(self.rho_bounds),
                 **{name: getattr(self, name) for name in OPTIONS},
                 "design": self._rule.design.tolist(),
                 "trials": [trial.to_dict() for trial in self._history.trials],
+                "enqueued": self._enqueued.to_list(),
                 "state": self._rule.state(),
-            },
-            allow_nan=False,
+            }
         )
 
     @classmethod
     def from_json(cls, text: str) -> BTAO:
         """The optimizer that `to_json` described: it asks what the original would have asked.
 
-        States of before there were several rules are read, too.
+        States of earlier versions are read, too.
 
         Raises
         ------
@@ -287,11 +399,7 @@ class BTAO:
             If the text is not such a state.
         """
         try:
-            state = json.loads(text)
-            if state["format"] == 2:
-                state = _of_format_2(state)
-            if state["format"] != STATE_FORMAT:
-                raise ValueError(f"format {state['format']!r}, but this version of btao reads 2 and {STATE_FORMAT}")
+            state = read_state(text)
             optimizer = cls(
                 Space.from_dict(state["space"]),
                 delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
@@ -304,8 +412,9 @@ class BTAO:
                 point = np.array(row.pop("point"))
                 history.trials.append(Trial(config=optimizer.space.from_unit(point), point=point, **row))
             history.n_told = len(history.trials) - len(optimizer.pending)
+            optimizer._enqueued.restore(state["enqueued"])
             optimizer._rule.restore(state["state"])
-        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
         return optimizer
 
@@ -362,20 +471,5 @@ def _rule_of(rule: str | None, candidates: str | None) -> str:
     return rule
 
 
-def _cost(cost: float | None) -> float | None:
-    """A cost as a Python float, or None."""
-    if cost is None:
-        return None
-    if not is_number(cost):
-        raise TypeError(f"cost must be a number, got {cost!r}")
-    if not 0 <= cost < math.inf:
-        raise ValueError(f"cost must be finite and not negative, got {cost!r}")
-    return float(cost)
-
-
-def _of_format_2(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state of before there were several rules."""
-    former = dict(state)
-    warm = {name: former.pop(name) for name in ("warm_light", "warm_heavy")}
-    defaults = {"logarithm": None, "ordered": False, "heavy_cost": 5.0, "continues": True, "n_init_heavy": None}
-    return former | defaults | {"format": STATE_FORMAT, "rule": _rule_of(None, former["candidates"]), "state": warm}
+def _told_before(trial: Trial) -> str:
+    return f"trial {trial.number} was told before: it is {trial.status}, value {trial.value}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from btao.arrays import BoolArray, FloatArray
-from btao.checks import LARGEST_VALUE
+from btao.checks import LARGEST_VALUE, is_number
 
 LevelName = Literal["light", "heavy"]
 Status = Literal["pending", "ok", "failed"]
@@ -40,6 +40,8 @@ class Trial:
         The configuration in the unit cube.
     cost : float or None
         What it cost, if that was told.
+    given : bool
+        Whether it was made elsewhere: its result was told without having been asked for.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Trial:
     value: float | None = None
     error: str | None = None
     cost: float | None = None
+    given: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The trial as JSON-able data; the point says more than the configuration and stands for it."""
@@ -61,7 +64,35 @@ class Trial:
             "value": self.value,
             "error": self.error,
             "cost": self.cost,
+            "given": self.given,
         }
+
+
+def check_level(level: object) -> LevelName:
+    """A level by its name, or ValueError."""
+    for name in LEVELS:
+        if isinstance(level, str) and level == name:
+            return name
+    raise ValueError(f"level must be 'light' or 'heavy', got {level!r}")
+
+
+def check_cost(cost: object) -> float | None:
+    """A cost as a Python float, or None.
+
+    Raises
+    ------
+    TypeError
+        If it is no number.
+    ValueError
+        If it is negative or not finite.
+    """
+    if cost is None:
+        return None
+    if not is_number(cost):
+        raise TypeError(f"cost must be a number, got {cost!r}")
+    if not 0 <= cost < math.inf:
+        raise ValueError(f"cost must be finite and not negative, got {cost!r}")
+    return float(cost)
 
 
 def is_result(values: ArrayLike) -> BoolArray:

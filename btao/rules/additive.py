@@ -69,13 +69,15 @@ class AdditiveRule(Rule):
     def propose(self) -> tuple[LevelName, FloatArray]:
         """See `Rule.propose`."""
         history = self.history
+        if (point := self._of_start()) is not None:
+            return "light", point
         lights, heavies = history.select("light"), history.select("heavy")
-        if len(lights) < len(self.design):
-            return "light", self.design[len(lights)]
         if len(heavies) < self._n_init and (ready := history.heavy_candidates(within=len(self.design))):
             return "heavy", ready[0].point
-        light_done = len(lights) - len(self.design)
-        iteration_end = self._light_per_heavy * (max(len(heavies) - self._n_init, 0) + 1)
+        # Results made elsewhere stand in for the start, and beyond it shift no iteration.
+        light_done = sum(not trial.given for trial in lights[len(self.design) :])
+        heavy_done = sum(not trial.given for trial in heavies[self._n_init :])
+        iteration_end = self._light_per_heavy * (heavy_done + 1)
         ready = history.heavy_candidates()
         if light_done < iteration_end or not ready:
             point = self._propose_light(last=light_done == iteration_end - 1)
@@ -92,7 +94,7 @@ class AdditiveRule(Rule):
         As the model interpolates, it differs from `best` only where results lie so near to each other
         that the process takes a mean of them. `least_expected` says what counts as equal.
         """
-        heavies = self.history.select("heavy", "ok")
+        heavies = self.history.paired()
         if self._warm_heavy is None or not heavies:
             return self.best()
         points, values = self.history.points(heavies), np.array([trial.value for trial in heavies])
@@ -137,7 +139,7 @@ class AdditiveRule(Rule):
         known = history.points(history.select("light"))
         if not history.select("light", "ok"):
             return self._farthest(known)
-        if last and self._joint and history.select("heavy", "ok"):
+        if last and self._joint and history.paired():
             acquisition, best = self._heavy_acquisition(), history.best_points("heavy", N_BEST)
         else:
             acquisition, best = self._light_acquisition(), history.best_points("light", N_BEST)
@@ -146,7 +148,7 @@ class AdditiveRule(Rule):
     def _choose_heavy(self, ready: list[Trial]) -> FloatArray:
         """The candidate with the largest UCB_h (paper Algorithm 2, line 8)."""
         y_light = np.array([trial.value for trial in ready])
-        n_heavy = len(self.history.select("heavy", "ok"))
+        n_heavy = len(self.history.paired())
         if not n_heavy:
             return ready[int(y_light.argmin())].point
         model = self._with_pending(self._heavy_model(commit=True))
@@ -165,7 +167,7 @@ class AdditiveRule(Rule):
         return acquisition
 
     def _heavy_acquisition(self) -> Acquisition:
-        weight = self._beta(len(self.history.select("heavy", "ok")))
+        weight = self._beta(len(self.history.paired()))
         model = self._with_pending(self._heavy_model(commit=True))
 
         def acquisition(X: FloatArray) -> FloatArray:
@@ -195,7 +197,7 @@ class AdditiveRule(Rule):
         told = self.history.n_told
         if self._heavy_cache is None or self._heavy_cache[0] != told:
             seen, start = self._warm_heavy or (None, None)
-            heavies = self.history.select("heavy", "ok")
+            heavies = self.history.paired()
             model = TruncatedAdditiveModel(*self._bounds, self.history.space).fit(
                 *self.history.light_data(),
                 self.history.points(heavies),

@@ -36,6 +36,27 @@ class History:
             if (level is None or trial.level == level) and (status is None or trial.status == status)
         ]
 
+    def at(self, level: LevelName, point: FloatArray) -> Trial | None:
+        """The trial of a level at a point (dim,), or None."""
+        trials = self.select(level)
+        same = self.kernel.same(self.points(trials), point[None, :])[:, 0]
+        return trials[int(same.argmax())] if same.any() else None
+
+    def paired(self, status: Status | None = "ok") -> list[Trial]:
+        """The heavy trials of a status whose configuration has a successful light one: those that a model can use.
+
+        All that were asked for are among them, and of those made elsewhere some.
+        """
+        heavies, lights = self.select("heavy", status), self.points(self.select("light", "ok"))
+        known: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
+        return [trial for trial, paired in zip(heavies, known, strict=True) if paired]
+
+    def unpaired(self) -> list[Trial]:
+        """The successful heavy trials, made elsewhere, whose configuration has no light one yet."""
+        heavies, lights = self.select("heavy", "ok"), self.points(self.select("light"))
+        has_light: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
+        return [trial for trial, paired in zip(heavies, has_light, strict=True) if not paired]
+
     def points(self, trials: list[Trial]) -> FloatArray:
         """Their points, (n, dim)."""
         return np.array([trial.point for trial in trials]).reshape(len(trials), self.space.dim)

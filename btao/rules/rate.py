@@ -71,14 +71,14 @@ class RateRule(Rule):
     def propose(self) -> tuple[LevelName, FloatArray]:
         """See `Rule.propose`."""
         history = self.history
+        if (point := self._of_start()) is not None:
+            return "light", point
         lights = history.select("light")
-        if len(lights) < len(self.design):
-            return "light", self.design[len(lights)]
         n_heavy = len(history.select("heavy"))
         if n_heavy < (self._n_init_heavy or 0) and (first := history.heavy_candidates(within=len(self.design))):
             return "heavy", first[0].point
         ready = history.heavy_candidates()
-        if not history.select("heavy", "ok"):
+        if not history.paired():
             return self._first_heavy(ready)
         known = history.points(lights)
         outputs, model = self._model(commit=True)
@@ -111,7 +111,7 @@ class RateRule(Rule):
         The model is that of the last proposal, told all results since; before there is one, this is `best`. As it
         takes noise off the values, it may differ from `best`.
         """
-        heavies = self.history.select("heavy", "ok")
+        heavies = self.history.paired()
         if self._warm is None or self._warm[1][1] is None or not heavies:
             return self.best()
         _, data = self._data()
@@ -156,7 +156,8 @@ class RateRule(Rule):
 
     def _must_promote(self, costs: Costs) -> bool:
         """Whether light runs have had their share (METHOD item 27)."""
-        latest = self.history.trials[len(self.design) :][-MAX_LIGHT_RUN:]
+        asked = [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
+        latest = asked[-MAX_LIGHT_RUN:]
         in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
         return in_a_row or costs.too_light(MAX_LIGHT_SHARE, self._continues)
 
@@ -169,14 +170,20 @@ class RateRule(Rule):
         return log_improvement(best, mean, variance, light if self._ordered else None)
 
     def _costs(self) -> Costs:
-        """Costs of the runs told so far, by light run."""
+        """Costs of the runs told so far, by light run; of those made elsewhere only what has a heavy run counts."""
         history = self.history
-        lights = [trial for trial in history.select("light") if trial.status != "pending"]
-        heavies = [trial for trial in history.select("heavy") if trial.status != "pending"]
+        heavies = [trial for trial in history.paired(status=None) if trial.status != "pending"]
+        promoted = history.points(heavies)
+        lights = [
+            trial
+            for trial in history.select("light")
+            if trial.status != "pending"
+            and not (trial.given and not history.kernel.same(trial.point[None, :], promoted).any())
+        ]
         light = np.array([1.0 if trial.cost is None else trial.cost for trial in lights])
         heavy = np.full(len(lights), np.nan)
         if heavies:
-            of = history.kernel.same(history.points(heavies), history.points(lights)).argmax(axis=1)
+            of = history.kernel.same(promoted, history.points(lights)).argmax(axis=1)
             heavy[of] = [self._heavy_cost if trial.cost is None else trial.cost for trial in heavies]
         return Costs(light, heavy)
 
@@ -186,7 +193,7 @@ class RateRule(Rule):
         """All results in z."""
         history = self.history
         points, light = history.light_data()
-        heavies = history.select("heavy", "ok")
+        heavies = history.paired()
         heavy_points, heavy = history.points(heavies), np.array([measured(trial) for trial in heavies])
         outputs = Outputs.of(np.concatenate([light, heavy]), self._logarithm)
         _, of_heavy = history.known_light(heavy_points)

@@ -56,6 +56,15 @@ class Rule(ABC):
         """The best successful heavy trial (the first of equals), or None before there is one."""
         return min(self.history.select("heavy", "ok"), key=measured, default=None)
 
+    def _of_start(self) -> FloatArray | None:
+        """The next light point of the start, or None once as many light results are known as the start has."""
+        lights = self.history.select("light")
+        if len(lights) >= len(self.design):
+            return None
+        known = self.history.kernel.same(self.design, self.history.points(lights)).any(axis=1)
+        point: FloatArray = self.design[int(known.argmin())]
+        return point
+
     def _maximize(self, acquisition: Acquisition, known: FloatArray, best: FloatArray) -> FloatArray | None:
         """The best point that is not known, by a search that the seed and the number of trials decide."""
         rng = np.random.default_rng([self.seed, len(self.history.trials)])

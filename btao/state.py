@@ -1,0 +1,54 @@
+"""The state of an optimizer as JSON text, and older forms of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+FORMAT = 4
+FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
+
+
+def write_state(state: Mapping[str, Any]) -> str:
+    """A state as strict JSON."""
+    return json.dumps({"format": FORMAT, **state}, allow_nan=False)
+
+
+def read_state(text: str) -> dict[str, Any]:
+    """The state that a text holds, in the form of today.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is none.
+    """
+    state: dict[str, Any] = json.loads(text)
+    if state["format"] not in (2, 3, FORMAT):
+        raise ValueError(f"format {state['format']!r}, but this version of btao reads 2, 3 and {FORMAT}")
+    if state["format"] == 2:
+        state = _of_format_2(state)
+    if state["format"] == 3:
+        state = _of_format_3(state)
+    return state
+
+
+def bounds_to_json(bounds: tuple[float, float]) -> list[float | str]:
+    """Bounds as JSON can hold them: it has no infinity, which float() reads from text."""
+    return [str(bound) if math.isinf(bound) else bound for bound in bounds]
+
+
+def _of_format_2(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state of before there were several rules."""
+    former = dict(state)
+    warm = {name: former.pop(name) for name in ("warm_light", "warm_heavy")}
+    defaults = {"logarithm": None, "ordered": False, "heavy_cost": 5.0, "continues": True, "n_init_heavy": None}
+    rule = FORMER_RULES[former["candidates"]]
+    return former | defaults | {"format": 3, "rule": rule, "state": warm}
+
+
+def _of_format_3(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state of before results could be made elsewhere, and configurations be enqueued."""
+    trials = [{**row, "given": False} for row in state["trials"]]
+    return {**state, "format": FORMAT, "trials": trials, "enqueued": []}

@@ -1,0 +1,105 @@
+"""Results made elsewhere: one at a time, or as a table of old trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from btao.arrays import FloatArray
+from btao.space import Space
+from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
+
+# What a row holds beside a value for each parameter. Those of the second line are of `BTAO.trials` and have no effect.
+FIELDS = ("level", "value", "error", "cost")
+IGNORED = ("number", "status", "given")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A checked result: where, at which level, what came of it (as attributes of `Trial`) and what it cost."""
+
+    point: FloatArray
+    level: LevelName
+    outcome: Outcome
+    cost: float | None
+
+    @classmethod
+    def of(
+        cls, space: Space, config: Mapping[str, Any], level: object, value: object, error: Any, cost: object
+    ) -> Result:
+        """The result, or TypeError or ValueError that names what is wrong."""
+        return cls(space.to_unit(config), check_level(level), outcome(value, error), check_cost(cost))
+
+    def repeats(self, trial: Trial) -> bool:
+        """Whether a trial of the same configuration and level was told the same."""
+        return trial.status == self.outcome["status"] and trial.value == self.outcome["value"]
+
+
+def read_results(trials: Any, space: Space) -> list[Result]:
+    """The results that `BTAO.add_trials` takes, in their order.
+
+    Parameters
+    ----------
+    trials : DataFrame, or sequence of dict or Trial
+        As `BTAO.add_trials` has it.
+    space : Space
+
+    Returns
+    -------
+    list of Result
+        Without rows that wait for their result. A value that is null, with no error beside it, is a failure.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a row is none; names it by its position, from 0.
+    """
+    results = []
+    for index, row in enumerate(_rows(trials, space)):
+        if row.get("status") == "pending":
+            continue
+        value, error, cost = (None if _is_null(row.get(name)) else row[name] for name in FIELDS[1:])
+        try:
+            if "level" not in row:
+                raise ValueError(f"it lacks its level, 'light' or 'heavy'; it has {list(row)}")
+            if "value" not in row and error is None:
+                raise ValueError(f"it lacks its value, nan for a failure; it has {list(row)}")
+            value = math.nan if value is None else value
+            results.append(Result.of(space, row["config"], row["level"], value, error, cost))
+        except (TypeError, ValueError) as reason:
+            raise type(reason)(f"row {index} of trials: {reason}") from None
+    return results
+
+
+def _rows(trials: Any, space: Space) -> Iterator[dict[str, Any]]:
+    """Each row with its configuration as `config`."""
+    if hasattr(trials, "columns") and hasattr(trials, "notna"):
+        trials = trials.astype(object).where(trials.notna(), None).to_dict("records")
+    if isinstance(trials, str | Mapping) or not isinstance(trials, Iterable):
+        raise TypeError(f"trials must be a DataFrame of pandas, or a list of dict or Trial, got {trials!r}")
+    for index, row in enumerate(trials):
+        if isinstance(row, Trial):
+            yield {name: getattr(row, name) for name in ("config", "status", *FIELDS)}
+        elif not isinstance(row, Mapping):
+            raise TypeError(f"row {index} of trials must be a dict or a Trial, got {row!r}")
+        elif "config" in row and "config" not in space.parameters:
+            yield dict(row)
+        else:
+            yield _with_config(row, index, space)
+
+
+def _with_config(row: Mapping[str, Any], index: int, space: Space) -> dict[str, Any]:
+    """A flat row with what is no field of a trial as its configuration."""
+    if clash := sorted({*FIELDS, *IGNORED} & {*space.parameters}):
+        raise ValueError(
+            f"row {index} of trials: {clash[0]!r} is the name of a parameter, too: give rows as "
+            '{"config": {...}, "level": ..., "value": ...}'
+        )
+    fields = {name: row[name] for name in (*FIELDS, "status") if name in row}
+    return fields | {"config": {name: row[name] for name in row if name not in FIELDS + IGNORED}}
+
+
+def _is_null(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
