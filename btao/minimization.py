@@ -55,8 +55,9 @@ def minimize(
     Parameters
     ----------
     objectives : {"light": callable, "heavy": callable}
-        Each takes a configuration (dict) and returns the value to be minimized. nan, an infinity, a value of more
-        than 1e100 in size, or an exception makes the trial a failed one; an exception is also warned of.
+        Each takes a configuration (dict) and returns the value to be minimized, or maximized with
+        `direction="maximize"`. nan, an infinity, a value of more than 1e100 in size, or an exception makes the trial a
+        failed one; an exception is also warned of.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be

@@ -12,6 +12,7 @@ import numpy as np
 from btao.arrays import FloatArray
 from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
+from btao.direction import Direction
 from btao.enqueued import Enqueued
 from btao.rules.additive import AdditiveRule
 from btao.rules.history import History
@@ -25,13 +26,13 @@ from btao.warm_start import Result, read_results
 
 RULES = ("joint", "paper", "rate")
 OPTIONS = (
-    *("seed", "rule", "n_init", "light_per_heavy", "square_root_beta"),
+    *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
     *("logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
 )
 
 
 class BTAO:
-    """Minimize an expensive function with the help of a cheap approximation of it.
+    """Minimize, or maximize, an expensive function with the help of a cheap approximation of it.
 
     Many light training runs and a few heavy ones, tied by a Gaussian-process model of both. A heavy run is made at a
     configuration that has a light one.
@@ -57,17 +58,19 @@ class BTAO:
         light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
     light_per_heavy : int
         s, light runs per heavy one, at least 1; of "joint" and "paper".
-    delta_bounds, rho_bounds : (float, float)
-        Bounds of y_h - rho y_l and of rho (paper Eq. 8); of "joint" and "paper". The defaults suit validation errors: a
-        heavy run is never worse than a light one. Infinite bounds are allowed. Observations that contradict the bounds
-        widen them, with a warning.
+    delta_bounds, rho_bounds : (float, float), optional
+        Bounds of y_h - rho y_l and of rho (paper Eq. 8), of the values that are told; of "joint" and "paper". The
+        defaults, (-1, 0) or with "maximize" (0, 1), and (0, 1), suit validation errors and accuracies: a heavy run is
+        never worse than a light one. Infinite bounds are allowed. Observations that contradict the bounds widen them,
+        with a warning.
     square_root_beta : bool
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
     logarithm : bool, optional
-        Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1.
+        Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
+        minimized.
     ordered : bool
-        Whether a heavy value is known not to exceed the light one (METHOD item 23); of "rate".
+        Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate".
     heavy_cost : float
         Cost of a heavy run in units of a light one, for trials that are told without a cost; of "rate".
     continues : bool
@@ -77,6 +80,8 @@ class BTAO:
         first `n_init` of them heavily, of "rate" the first `n_init_heavy`. Repeated ones count once.
     n_init_heavy : int, optional
         Heavy runs of the start of "rate", at least 1; None: one, at the best light run.
+    direction : {"minimize", "maximize"}
+        Whether small values are good, or large ones. All that is told or returned is in the user's sense.
     candidates : {"joint", "light"}, optional
         The former name of `rule`, which called "paper" "light".
 
@@ -98,7 +103,7 @@ class BTAO:
         seed: int = 0,
         light_per_heavy: int = 2,
         n_init: int | None = None,
-        delta_bounds: tuple[float, float] = (-1.0, 0.0),
+        delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] = (0.0, 1.0),
         candidates: str | None = None,
         square_root_beta: bool = False,
@@ -110,19 +115,24 @@ class BTAO:
         heavy_cost: float = 5.0,
         continues: bool = True,
         n_init_heavy: int | None = None,
+        direction: str = "minimize",
     ) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a btao.Space, got {space!r}")
         self.space = space
         self.seed = check_integer("seed", seed, least=0)
         self.rule = _rule_of(rule, candidates)
+        self._direction = Direction(direction)
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
         self.n_init = space.dim + 2 if n_init is None else check_integer("n_init", n_init)
         self.square_root_beta = bool(square_root_beta)
+        delta_bounds = self._direction.default_delta_bounds if delta_bounds is None else delta_bounds
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
         if not (logarithm is None or isinstance(logarithm, bool)):
             raise TypeError(f"logarithm must be True, False or None, got {logarithm!r}")
+        if logarithm and self._direction.maximize:
+            raise ValueError("logarithm must be None or False with direction='maximize': it suits errors, got True")
         self.logarithm, self.ordered, self.continues = logarithm, bool(ordered), bool(continues)
         if not (is_number(heavy_cost) and 0 < heavy_cost < math.inf):
             raise ValueError(f"heavy_cost must be a finite number above 0, got {heavy_cost!r}")
@@ -189,7 +199,7 @@ class BTAO:
             Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
             of the same configuration, which is the next trial that `ask` returns.
         value : float
-            To be minimized. nan, an infinity or more than 1e100 in size marks the trial as failed.
+            What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
             Marks the trial as failed, with the reason.
         cost : float, optional
@@ -219,7 +229,7 @@ class BTAO:
         if level is not None and value is not None:
             raise TypeError(f"a trial knows its level: tell(trial, value), got {level!r} and {value!r} beside it")
         if known.status != "pending":
-            raise ValueError(_told_before(known))
+            raise ValueError(self._told_before(known))
         return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
 
     def add_trials(self, trials: Any) -> int:
@@ -252,7 +262,7 @@ class BTAO:
         try:
             for result in results:
                 known = history.at(result.level, result.point)
-                if known is None or not result.repeats(known):
+                if known is None or not result.repeats(self._direction.turn_trial(known)):
                     self._take_on(result)
                     n_new += 1
         except ValueError:
@@ -285,7 +295,7 @@ class BTAO:
             known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
             self._history.trials.append(known)
         elif known.status != "pending":
-            raise ValueError(f"{_told_before(known)}; now it is told {result.outcome}")
+            raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")
         return self._record(known, result.outcome, result.cost)
 
     def _known(self, trial: Trial) -> Trial:
@@ -304,9 +314,19 @@ class BTAO:
         return known
 
     def _record(self, known: Trial, told: Outcome, cost: float | None) -> Trial:
-        trial = self._history.trials[known.number] = replace(known, **told, cost=cost)
+        trial = replace(known, **self._direction.turn_outcome(told), cost=cost)
+        self._history.trials[known.number] = trial
         self._history.n_told += 1
-        return trial
+        return self._direction.turn_trial(trial)
+
+    def _told_before(self, known: Trial) -> str:
+        trial = self._direction.turn_trial(known)
+        return f"trial {trial.number} was told before: it is {trial.status}, value {trial.value}"
+
+    @property
+    def direction(self) -> str:
+        """Whether values are to be small ("minimize") or large ("maximize")."""
+        return self._direction.name
 
     @property
     def initial_design(self) -> list[dict[str, Any]]:
@@ -323,7 +343,7 @@ class BTAO:
     @property
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
-        return list(self._history.trials)
+        return [self._direction.turn_trial(trial) for trial in self._history.trials]
 
     @property
     def pending(self) -> list[Trial]:
@@ -333,16 +353,16 @@ class BTAO:
     @property
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
-        return self._rule.best()
+        return self._turned(self._rule.best())
 
     @property
     def recommended(self) -> Trial | None:
-        """The successful heavy trial whose response the model expects to be smallest, or None before there is one.
+        """The successful heavy trial whose response the model expects to be best, or None before there is one.
 
         The model is that of the last proposal, told all results since; before there is one, this is `best`. It
         differs from `best` where the model takes a difference of results for noise.
         """
-        return self._rule.recommended()
+        return self._turned(self._rule.recommended())
 
     def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
         """The performance profile: mean and standard deviation of the heavy response.
@@ -368,7 +388,11 @@ class BTAO:
         points = np.array([self.space.to_unit(config) for config in configs]).reshape(-1, self.space.dim)
         if not self._history.paired():
             raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
-        return self._rule.predict(points)
+        mean, std = self._rule.predict(points)
+        return self._direction.turn(mean), std
+
+    def _turned(self, trial: Trial | None) -> Trial | None:
+        return None if trial is None else self._direction.turn_trial(trial)
 
     # ---------------------------------------------------------------- state
 
@@ -381,7 +405,7 @@ class BTAO:
                 "rho_bounds": bounds_to_json(self.rho_bounds),
                 **{name: getattr(self, name) for name in OPTIONS},
                 "design": self._rule.design.tolist(),
-                "trials": [trial.to_dict() for trial in self._history.trials],
+                "trials": [trial.to_dict() for trial in self.trials],
                 "enqueued": self._enqueued.to_list(),
                 "state": self._rule.state(),
             }
@@ -410,7 +434,8 @@ class BTAO:
             history = optimizer._history
             for row in state["trials"]:
                 point = np.array(row.pop("point"))
-                history.trials.append(Trial(config=optimizer.space.from_unit(point), point=point, **row))
+                trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
+                history.trials.append(optimizer._direction.turn_trial(trial))
             history.n_told = len(history.trials) - len(optimizer.pending)
             optimizer._enqueued.restore(state["enqueued"])
             optimizer._rule.restore(state["state"])
@@ -439,8 +464,9 @@ class BTAO:
             n_init=self.n_init,
             light_per_heavy=self.light_per_heavy,
             joint=self.rule == "joint",
-            delta_bounds=self.delta_bounds,
+            delta_bounds=self._direction.turn_bounds(self.delta_bounds),
             rho_bounds=self.rho_bounds,
+            negated=self._direction.maximize,
             square_root_beta=self.square_root_beta,
         )
 
@@ -469,7 +495,3 @@ def _rule_of(rule: str | None, candidates: str | None) -> str:
     if rule not in RULES:
         raise ValueError(f"rule must be one of {RULES}, got {rule!r}")
     return rule
-
-
-def _told_before(trial: Trial) -> str:
-    return f"trial {trial.number} was told before: it is {trial.status}, value {trial.value}"

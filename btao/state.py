@@ -49,6 +49,6 @@ def _of_format_2(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_format_3(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state of before results could be made elsewhere, and configurations be enqueued."""
+    """A state of before results could be made elsewhere, configurations be enqueued, and values be maximized."""
     trials = [{**row, "given": False} for row in state["trials"]]
-    return {**state, "format": FORMAT, "trials": trials, "enqueued": []}
+    return {**state, "format": FORMAT, "trials": trials, "enqueued": [], "direction": "minimize"}

@@ -98,12 +98,16 @@ class TruncatedAdditiveModel:
         Bounds of the scale rho; infinite ones are allowed.
     space : Space, optional
         Rounds integers and one-hot encodes categories inside the kernels. None: all real.
+    negated : bool
+        Whether the values are negated ones, which warnings give as they were.
 
     Attributes
     ----------
     rho_ : float
     delta_bounds_ : (float, float)
         The bounds in force: those given, or wider ones where the observations break them.
+    n_breaking_ : int
+        How many heavy observations break the bounds that were given.
     light_ : GaussianProcess
         The model of y_l.
     scale_ : float
@@ -121,7 +125,9 @@ class TruncatedAdditiveModel:
         delta_bounds: tuple[float, float] = (-math.inf, math.inf),
         rho_bounds: tuple[float, float] = (-math.inf, math.inf),
         space: Space | None = None,
+        negated: bool = False,
     ) -> None:
+        self.negated = negated
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
         if self.delta_bounds[0] == self.delta_bounds[1]:
@@ -273,19 +279,23 @@ class TruncatedAdditiveModel:
         return values
 
     def _warn_if_widened(self, rho: float, y_light: FloatArray, y_heavy: FloatArray) -> None:
+        self.n_breaking_ = 0
         if self.delta_bounds_ == self.delta_bounds:
             return
         delta = y_heavy - rho * y_light
+        beyond = np.maximum(self.delta_bounds[0] - delta, delta - self.delta_bounds[1])
+        self.n_breaking_ = int((beyond > 1e-9 * self.scale_).sum())
+        sign, names = (-1, ("upper", "lower")) if self.negated else (1, ("lower", "upper"))
         rows = delta.argmin(), delta.argmax()
-        sides = zip(("lower", "upper"), self.delta_bounds, self.delta_bounds_, rows, strict=True)
+        sides = zip(names, self.delta_bounds, self.delta_bounds_, rows, strict=True)
         for name, given, widened, row in sides:
             # Rounding alone widens a bound too, and breaks nothing.
             if abs(given - widened) > 1e-9 * self.scale_:
                 low, high = self.rho_bounds
                 warnings.warn(
-                    f"heavy observation {row} (y_light={y_light[row]:.6g}, y_heavy={y_heavy[row]:.6g}) breaks the "
-                    f"{name} bound {given:g} on delta for every rho in [{low:g}, {high:g}]: the bound is widened to "
-                    f"{widened:.6g}",
+                    f"heavy observation {row} (y_light={sign * y_light[row]:.6g}, y_heavy={sign * y_heavy[row]:.6g}) "
+                    f"breaks the {name} bound {sign * given:g} on delta for every rho in [{low:g}, {high:g}]: the "
+                    f"bound is widened to {sign * widened:.6g}",
                     TruncationWarning,
                     stacklevel=3,
                 )

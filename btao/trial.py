@@ -33,7 +33,7 @@ class Trial:
     status : str
         "pending", "ok" or "failed".
     value : float or None
-        What was measured, to be minimized; None unless the status is "ok".
+        What was measured; None unless the status is "ok".
     error : str or None
         Why the trial failed.
     point : (dim,) array

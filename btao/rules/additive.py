@@ -17,6 +17,9 @@ from btao.rules.rule import Rule
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, TruncationWarning
 from btao.trial import LEVELS, LevelName, Trial
 
+# As many heavy results that break the bounds are no chance: the bounds are wrong, or the direction.
+MANY_BREAKING = 3
+
 
 class AdditiveRule(Rule):
     """Algorithm 2 of the paper, on the truncated additive model.
@@ -33,6 +36,8 @@ class AdditiveRule(Rule):
     joint : bool
         Whether the last light run of an iteration is where the heavy response is promising (METHOD item 12).
     delta_bounds, rho_bounds : (float, float)
+    negated : bool
+        Whether values are negated ones, which warnings give as they were.
     square_root_beta : bool
 
     Notes
@@ -52,11 +57,13 @@ class AdditiveRule(Rule):
         joint: bool,
         delta_bounds: tuple[float, float],
         rho_bounds: tuple[float, float],
+        negated: bool,
         square_root_beta: bool,
     ) -> None:
         super().__init__(history, seed, design)
         self._n_init, self._light_per_heavy, self._joint = n_init, light_per_heavy, joint
-        self._bounds = delta_bounds, rho_bounds
+        self._bounds, self._negated = (delta_bounds, rho_bounds), negated
+        self._advised = False
         self._square_root_beta = square_root_beta
         # Hyperparameters of the last fit made for a proposal, with the number of results it had
         # seen: the warm start of the next, and all that a restored rule needs to go on alike.
@@ -64,7 +71,7 @@ class AdditiveRule(Rule):
         self._warm_heavy: tuple[int, HeavyHyperparameters] | None = None
         self._light_cache: tuple[int, GaussianProcess] | None = None
         self._heavy_cache: tuple[int, TruncatedAdditiveModel] | None = None
-        TruncatedAdditiveModel(*self._bounds)  # refuses bounds that it cannot use
+        self._unfitted()  # refuses bounds that it cannot use
 
     def propose(self) -> tuple[LevelName, FloatArray]:
         """See `Rule.propose`."""
@@ -101,7 +108,7 @@ class AdditiveRule(Rule):
         _, y_light = self.history.known_light(points)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)  # the next fit says it
-            model = TruncatedAdditiveModel(*self._bounds, self.history.space).fit(
+            model = self._unfitted().fit(
                 *self.history.light_data(),
                 points,
                 values,
@@ -198,7 +205,7 @@ class AdditiveRule(Rule):
         if self._heavy_cache is None or self._heavy_cache[0] != told:
             seen, start = self._warm_heavy or (None, None)
             heavies = self.history.paired()
-            model = TruncatedAdditiveModel(*self._bounds, self.history.space).fit(
+            model = self._unfitted().fit(
                 *self.history.light_data(),
                 self.history.points(heavies),
                 np.array([trial.value for trial in heavies]),
@@ -207,11 +214,30 @@ class AdditiveRule(Rule):
                 fixed=seen == told,
             )
             self._heavy_cache = (told, model)
+            self._advise(model, len(heavies))
         model = self._heavy_cache[1]
         if commit:
             self._light_model(commit)
             self._warm_heavy = (told, model.hyperparameters_)
         return model
+
+    def _unfitted(self) -> TruncatedAdditiveModel:
+        return TruncatedAdditiveModel(*self._bounds, self.history.space, negated=self._negated)
+
+    def _advise(self, model: TruncatedAdditiveModel, n_heavy: int) -> None:
+        """Say once what to do where heavy results contradict the bounds again and again."""
+        if self._advised or model.n_breaking_ < MANY_BREAKING:
+            return
+        self._advised = True
+        other = "minimize" if self._negated else "maximize"
+        better = "smaller" if self._negated else "larger"
+        warnings.warn(
+            f"{model.n_breaking_} of {n_heavy} heavy results contradict delta_bounds and rho_bounds, which help the "
+            f"search only where they hold: if {better} values are better, give direction={other!r}, else "
+            "delta_bounds=(-inf, inf) and rho_bounds=(-inf, inf)",
+            TruncationWarning,
+            stacklevel=2,
+        )
 
     def _with_pending(self, model: TruncatedAdditiveModel) -> TruncatedAdditiveModel:
         """The model with all trials under way taken at their predicted means."""
