@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,8 @@ LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
 # Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
 LOG_PHI_PRIOR_MEAN = 0.0
 LOG_PHI_PRIOR_STD = 2.0
+# The nugget, the variance of noise over sigma^2, where noise is estimated (METHOD items 21 and 29).
+LOG_NUGGET_MEAN, LOG_NUGGET_STD, LOG_NUGGET_BOUNDS = np.log(1e-3), 2.5, (np.log(1e-8), np.log(2.0))
 
 
 @dataclass(frozen=True)
@@ -116,18 +118,19 @@ class Pairs:
             raise FloatingPointError("correlation matrix is not positive definite")
         return factor
 
-    def inverse(self, factor: FloatArray) -> FloatArray:
-        """R^-1 of every pair, (pairs,), from the Cholesky factor."""
+    def inverse(self, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor."""
         inverse: FloatArray
         inverse, _ = dpotri(factor, lower=1)
-        return inverse[self.rows, self.columns]
+        return inverse[self.rows, self.columns], inverse.diagonal()
 
 
 @dataclass(frozen=True)
 class Posterior:
     """A Gaussian process conditioned on data at fixed hyperparameters (paper Eq. 5).
 
-    `weights` are R^-1 (y - mean); `factor` is the Cholesky factor of R; `points` lie in the cube.
+    `weights` are R^-1 (y - mean); `factor` is the Cholesky factor of R, with the nugget on its diagonal; `points` lie
+    in the cube.
     """
 
     kernel: Kernel
@@ -138,19 +141,27 @@ class Posterior:
     values: FloatArray
     factor: FloatArray
     weights: FloatArray
+    nugget: float = JITTER
 
     @classmethod
     def condition(
-        cls, kernel: Kernel, phi: FloatArray, mean: float, variance: float, points: FloatArray, values: FloatArray
+        cls,
+        kernel: Kernel,
+        phi: FloatArray,
+        mean: float,
+        variance: float,
+        points: FloatArray,
+        values: FloatArray,
+        nugget: float = JITTER,
     ) -> Posterior:
         """Condition on values (n,) at points (n, dim)."""
         pairs = Pairs.of(kernel, points)
-        factor = pairs.factorize(pairs.correlation(phi))
+        factor = pairs.factorize(pairs.correlation(phi), nugget)
         weights, _ = dpotrs(factor, values - mean, lower=1)
-        return cls(kernel, phi, mean, variance, points, values, factor, weights)
+        return cls(kernel, phi, mean, variance, points, values, factor, weights, nugget)
 
     def moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance at X (m, dim), each (m,)."""
+        """Mean and variance of the response without its noise at X (m, dim), each (m,)."""
         cross = self._cross(X)
         half, _ = dtrtrs(self.factor, cross, lower=1)
         variance = self.variance * np.clip(1.0 - np.einsum("ij,ij->j", half, half), 0.0, 1.0)
@@ -163,11 +174,11 @@ class Posterior:
         factor = np.zeros((n + 1, n + 1))
         factor[:n, :n] = self.factor
         factor[n, :n] = half[:, 0]
-        factor[n, n] = np.sqrt(max(1.0 + JITTER - half[:, 0] @ half[:, 0], JITTER))
+        factor[n, n] = np.sqrt(max(1.0 + self.nugget - half[:, 0] @ half[:, 0], self.nugget))
         values = np.append(self.values, y)
         weights, _ = dpotrs(factor, values - self.mean, lower=1)
         points = np.vstack([self.points, x])
-        return Posterior(self.kernel, self.phi, self.mean, self.variance, points, values, factor, weights)
+        return replace(self, points=points, values=values, factor=factor, weights=weights)
 
     @cached_property
     def features(self) -> FloatArray:
@@ -181,13 +192,14 @@ class Posterior:
 
 
 def profile_log_likelihood(
-    log_phi: FloatArray, pairs: Pairs, y: FloatArray, variance_floor: float = 0.0
+    theta: FloatArray, pairs: Pairs, y: FloatArray, variance_floor: float = 0.0
 ) -> tuple[float, FloatArray, float, float]:
     """Log-likelihood of ln phi with mu and sigma^2 profiled out, less the constant (METHOD item 2).
 
     Parameters
     ----------
-    log_phi : (dim,) array
+    theta : (dim,) or (dim + 1,) array
+        ln phi, and the logarithm of the nugget where there is noise.
     pairs : Pairs
         Of the n points.
     y : (n,) array
@@ -196,13 +208,13 @@ def profile_log_likelihood(
 
     Returns
     -------
-    value, gradient (dim,), mu, sigma^2
+    value, gradient (as theta), mu, sigma^2
         The value is -(n/2) ln sigma^2 - (1/2) ln|R| up to a constant.
     """
-    phi = np.exp(log_phi)
+    phi, nugget = split_theta(theta, len(pairs.squared))
     n = pairs.n
     R = pairs.correlation(phi)
-    factor = pairs.factorize(R)
+    factor = pairs.factorize(R, nugget)
     solved, _ = dpotrs(factor, np.array([np.ones(n), y]).T, lower=1)
     mean = solved[:, 1].sum() / solved[:, 0].sum()
     weights = solved[:, 1] - mean * solved[:, 0]
@@ -210,29 +222,43 @@ def profile_log_likelihood(
     variance = max(quadratic / n, variance_floor)
     value = -0.5 * n * np.log(variance) - 0.5 * (quadratic / variance - n) - np.log(factor.diagonal()).sum()
     # Each pair stands twice in the sum over i, j; the diagonal has no squared difference.
-    below = pairs.inverse(factor) - weights[pairs.rows] * weights[pairs.columns] / variance
+    inverse, diagonal = pairs.inverse(factor)
+    below = inverse - weights[pairs.rows] * weights[pairs.columns] / variance
     gradient = phi * (pairs.squared @ (below * R))
+    if len(theta) > len(phi):
+        gradient = np.append(gradient, 0.5 * nugget * (weights @ weights / variance - diagonal.sum()))
     return float(value), gradient, float(mean), float(variance)
 
 
+def split_theta(theta: FloatArray, dim: int) -> tuple[FloatArray, float]:
+    """phi (dim,) and the nugget of ln phi, which the logarithm of a nugget may follow: else it is the jitter."""
+    phi: FloatArray = np.exp(theta[:dim])
+    return phi, float(np.exp(theta[dim])) if len(theta) > dim else JITTER
+
+
 class GaussianProcess:
-    """Gaussian process on the unit cube, interpolating, fitted by (penalized) maximum likelihood.
+    """Gaussian process on the unit cube, interpolating or of noisy values, fitted by (penalized) maximum likelihood.
 
     Parameters
     ----------
     space : Space, optional
         Rounds integers and one-hot encodes categories inside the kernel. None: all coordinates are real.
+    noise : bool
+        Whether values hold noise, whose variance is then estimated and bounded below (METHOD item 29).
 
     Attributes
     ----------
     phi_ : (dim,) array
         Inverse squared length scales per parameter, after `fit`.
+    log_phi_ : (dim,) array
+    theta_ : (dim,) or (dim + 1,) array
+        ln phi, and with noise the logarithm of the nugget.
     mean_, variance_ : float
         mu and sigma^2, in the units of y and of y squared.
     """
 
-    def __init__(self, space: Space | None = None) -> None:
-        self.space = space
+    def __init__(self, space: Space | None = None, noise: bool = False) -> None:
+        self.space, self.noise = space, noise
         self._posterior: Posterior | None = None
 
     def fit(
@@ -245,8 +271,8 @@ class GaussianProcess:
 
         Parameters
         ----------
-        start : (dim,) array, optional
-            ln phi from which the search starts, besides its own starts (a warm start).
+        start : (dim,) or (dim + 1,) array, optional
+            `theta_` from which the search starts, besides its own starts (a warm start).
         fixed : bool
             Take `start` as it is, without a search.
 
@@ -258,18 +284,20 @@ class GaussianProcess:
         """
         X, y = check_data(X, y, "X", "y", self.space)
         kernel = Kernel(X.shape[1], self.space)
-        warm = None
+        warm, size = None, kernel.dim + self.noise
         if start is not None or fixed:
             warm = np.asarray(math.nan if start is None else start, dtype=float)
-            if warm.shape != (kernel.dim,) or not np.isfinite(warm).all():
-                raise ValueError(f"start must be {kernel.dim} finite values of ln phi, got {warm.tolist()}")
+            if warm.shape != (size,) or not np.isfinite(warm).all():
+                also = " and of the nugget's logarithm" if self.noise else ""
+                raise ValueError(f"start must be {size} finite values of ln phi{also}, got {warm.tolist()}")
         X, y = merge_duplicates(kernel, X, y)
         pairs = Pairs.of(kernel, X)
         floor = variance_floor(y)
-        log_phi = warm if warm is not None and fixed else _search_log_phi(pairs, y, floor, warm)
-        _, _, mean, variance = profile_log_likelihood(log_phi, pairs, y, floor)
-        self._posterior = Posterior.condition(kernel, np.exp(log_phi), mean, variance, X, y)
-        self.log_phi_ = log_phi
+        theta = warm if warm is not None and fixed else _search(pairs, y, floor, warm, self.noise)
+        _, _, mean, variance = profile_log_likelihood(theta, pairs, y, floor)
+        phi, nugget = split_theta(theta, kernel.dim)
+        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget)
+        self.theta_, self.log_phi_ = theta, theta[: kernel.dim]
         self.phi_, self.mean_, self.variance_ = self._posterior.phi, mean, variance
         return self
 
@@ -327,18 +355,19 @@ class GaussianProcess:
         return model
 
 
-def _search_log_phi(pairs: Pairs, y: FloatArray, floor: float, warm: FloatArray | None) -> FloatArray:
+def _search(pairs: Pairs, y: FloatArray, floor: float, warm: FloatArray | None, noise: bool) -> FloatArray:
     dim = len(pairs.squared)
 
-    def negative(log_phi: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient, _, _ = profile_log_likelihood(log_phi, pairs, y, floor)
-        prior, prior_gradient = log_phi_prior(log_phi)
+    def negative(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient, _, _ = profile_log_likelihood(theta, pairs, y, floor)
+        prior, prior_gradient = log_theta_prior(theta, dim)
         return -(value + prior), -(gradient + prior_gradient)
 
-    starts = [np.full(dim, LOG_PHI_PRIOR_MEAN)]
+    bounds = [LOG_PHI_BOUNDS] * dim + [LOG_NUGGET_BOUNDS] * noise
+    starts = [np.append(np.full(dim, LOG_PHI_PRIOR_MEAN), [LOG_NUGGET_MEAN] * noise)]
     if warm is not None:
-        starts.insert(0, np.clip(warm, *LOG_PHI_BOUNDS))
-    return best_minimum(negative, starts, [LOG_PHI_BOUNDS] * dim)
+        starts.insert(0, np.clip(warm, *np.transpose(bounds)))
+    return best_minimum(negative, starts, bounds)
 
 
 def best_minimum(
@@ -359,6 +388,15 @@ def log_phi_prior(log_phi: FloatArray) -> tuple[float, FloatArray]:
     """The weak normal log-prior on ln phi, less its constant, and its gradient (METHOD item 5)."""
     standardized = (log_phi - LOG_PHI_PRIOR_MEAN) / LOG_PHI_PRIOR_STD
     return -0.5 * float(standardized @ standardized), -standardized / LOG_PHI_PRIOR_STD
+
+
+def log_theta_prior(theta: FloatArray, dim: int) -> tuple[float, FloatArray]:
+    """The log-prior on ln phi (dim,) and, where it follows, on the logarithm of the nugget, and its gradient."""
+    value, gradient = log_phi_prior(theta[:dim])
+    if len(theta) == dim:
+        return value, gradient
+    standardized = (theta[dim] - LOG_NUGGET_MEAN) / LOG_NUGGET_STD
+    return value - 0.5 * standardized**2, np.append(gradient, -standardized / LOG_NUGGET_STD)
 
 
 def variance_floor(y: FloatArray) -> float:

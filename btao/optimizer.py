@@ -27,7 +27,7 @@ from btao.warm_start import Result, read_results
 RULES = ("joint", "paper", "rate")
 OPTIONS = (
     *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
-    *("logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
+    *("noise", "logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
 )
 
 
@@ -66,6 +66,10 @@ class BTAO:
     square_root_beta : bool
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
+    noise : bool, optional
+        Whether equal configurations can give different values. The model then estimates the noise of each level (METHOD
+        item 29) and `recommended` is what it trusts, `best` the best value seen. "joint" and "paper" take values as
+        exact by default; "rate" always estimates their noise, and refuses False.
     logarithm : bool, optional
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
         minimized.
@@ -110,6 +114,7 @@ class BTAO:
         design: Sequence[Mapping[str, Any]] | None = None,
         *,
         rule: str | None = None,
+        noise: bool | None = None,
         logarithm: bool | None = None,
         ordered: bool = False,
         heavy_cost: float = 5.0,
@@ -131,6 +136,11 @@ class BTAO:
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
         if not (logarithm is None or isinstance(logarithm, bool)):
             raise TypeError(f"logarithm must be True, False or None, got {logarithm!r}")
+        if not (noise is None or isinstance(noise, bool)):
+            raise TypeError(f"noise must be True, False or None, got {noise!r}")
+        if self.rule == "rate" and noise is False:
+            raise ValueError("noise must be None or True with rule='rate', which always estimates it, got False")
+        self.noise = self.rule == "rate" if noise is None else noise
         if logarithm and self._direction.maximize:
             raise ValueError("logarithm must be None or False with direction='maximize': it suits errors, got True")
         self.logarithm, self.ordered, self.continues = logarithm, bool(ordered), bool(continues)
@@ -468,6 +478,7 @@ class BTAO:
             rho_bounds=self.rho_bounds,
             negated=self._direction.maximize,
             square_root_beta=self.square_root_beta,
+            noise=self.noise,
         )
 
     def _start(self) -> FloatArray:

@@ -49,6 +49,7 @@ def _of_format_2(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_format_3(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state of before results could be made elsewhere, configurations be enqueued, and values be maximized."""
+    """A state of before results could be made elsewhere, and values be maximized or hold noise."""
+    defaults = {"enqueued": [], "direction": "minimize", "noise": state["rule"] == "rate"}
     trials = [{**row, "given": False} for row in state["trials"]]
-    return {**state, "format": FORMAT, "trials": trials, "enqueued": [], "direction": "minimize"}
+    return {**state, **defaults, "format": FORMAT, "trials": trials}

@@ -33,7 +33,8 @@ from scipy.linalg.lapack import dpotrs
 from btao.arrays import FloatArray
 from btao.checks import LARGEST_VALUE
 from btao.gp import (
-    JITTER,
+    LOG_NUGGET_BOUNDS,
+    LOG_NUGGET_MEAN,
     LOG_PHI_BOUNDS,
     LOG_PHI_PRIOR_MEAN,
     GaussianProcess,
@@ -43,8 +44,9 @@ from btao.gp import (
     best_minimum,
     check_data,
     check_points,
-    log_phi_prior,
+    log_theta_prior,
     merge_duplicates,
+    split_theta,
 )
 from btao.space import Space
 from btao.truncated import log_box_probability_and_gradient, truncated_moments
@@ -59,6 +61,8 @@ EXPECTED_STD_SHARE = 0.3
 BOX_POINTS = 256
 # Bounds this many sigma away on both sides hold with probability 1 to rounding: ln P = 0.
 CERTAIN = 9.0
+# An observation breaks a bound by more than this share of the common scale or, with noise, as many of its deviations.
+ROUNDING, NOISE_MARGIN = 1e-9, 3.0
 # A light value below this share of the common scale is taken as 0: rho = y_h / y_l would run away.
 NEGLIGIBLE = 1e-12
 
@@ -69,21 +73,25 @@ class TruncationWarning(UserWarning):
 
 @dataclass(frozen=True)
 class HeavyHyperparameters:
-    """mu, ln sigma and ln phi of delta; mu and sigma in units of the outputs' common scale."""
+    """mu, ln sigma, ln phi and, with noise, ln nugget of delta; mu and sigma in units of the outputs' common scale."""
 
     mean: float
     log_std: float
     log_phi: tuple[float, ...]
+    log_nugget: float | None = None
 
     def to_array(self) -> FloatArray:
-        return np.array([self.mean, self.log_std, *self.log_phi])
+        nugget = [] if self.log_nugget is None else [self.log_nugget]
+        return np.array([self.mean, self.log_std, *self.log_phi, *nugget])
 
     @classmethod
-    def from_array(cls, theta: FloatArray) -> HeavyHyperparameters:
-        return cls(float(theta[0]), float(theta[1]), tuple(float(value) for value in theta[2:]))
+    def from_array(cls, theta: FloatArray, dim: int) -> HeavyHyperparameters:
+        values = [float(value) for value in theta]
+        nugget = values[2 + dim] if len(values) > 2 + dim else None
+        return cls(values[0], values[1], tuple(values[2 : 2 + dim]), nugget)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class TruncatedAdditiveModel:
@@ -100,6 +108,9 @@ class TruncatedAdditiveModel:
         Rounds integers and one-hot encodes categories inside the kernels. None: all real.
     negated : bool
         Whether the values are negated ones, which warnings give as they were.
+    noise : bool
+        Whether values of both levels hold noise (METHOD item 29): light values are then taken as the light process
+        smooths them, and observations break a bound where they do so by more than `NOISE_MARGIN` of its deviations.
 
     Attributes
     ----------
@@ -126,8 +137,9 @@ class TruncatedAdditiveModel:
         rho_bounds: tuple[float, float] = (-math.inf, math.inf),
         space: Space | None = None,
         negated: bool = False,
+        noise: bool = False,
     ) -> None:
-        self.negated = negated
+        self.negated, self.noise = negated, noise
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
         if self.delta_bounds[0] == self.delta_bounds[1]:
@@ -173,29 +185,48 @@ class TruncatedAdditiveModel:
         if X_light.shape[1] != X_heavy.shape[1]:
             raise ValueError(f"X_light has {X_light.shape[1]} columns but X_heavy has {X_heavy.shape[1]}")
         kernel = Kernel(X_light.shape[1], self.space)
-        if (fixed or start is not None) and len(getattr(start, "log_phi", ())) != kernel.dim:
-            raise ValueError(f"start must be HeavyHyperparameters with {kernel.dim} values of ln phi, got {start!r}")
+        if (fixed or start is not None) and not self._suits(start, kernel.dim):
+            also = "" if self.noise else "out"
+            raise ValueError(
+                f"start must be HeavyHyperparameters with {kernel.dim} values of ln phi and with{also} a nugget, "
+                f"got {start!r}"
+            )
         self.scale_ = common_scale(y_light, y_heavy)
         X_light, y_light = merge_duplicates(kernel, X_light, y_light)
         X_heavy, y_heavy = merge_duplicates(kernel, X_heavy, y_heavy)
-        self.light_ = light or GaussianProcess(self.space).fit(X_light, y_light)
+        self.light_ = light or GaussianProcess(self.space, self.noise).fit(X_light, y_light)
         paired = self._light_values(kernel, X_heavy, X_light, y_light)
+        if self.noise:
+            paired, _ = self.light_.posterior_.moments(X_heavy)
         paired = np.where(np.abs(paired) > NEGLIGIBLE * self.scale_, paired, 0.0)
 
         rho_interval, lower, upper = feasible_rho(paired, y_heavy, *self.delta_bounds, self.rho_bounds)
         self.delta_bounds_ = (lower, upper)
-        self._warn_if_widened(rho_interval[0], paired, y_heavy)
+        observed = paired, y_heavy
         paired, y_heavy = paired / self.scale_, y_heavy / self.scale_
         lower, upper = self._bounds = tuple(bound / self.scale_ for bound in self.delta_bounds_)
-        part = _HeavyPart(Pairs.of(kernel, X_heavy), paired, y_heavy, lower, upper, rho_interval)
+        part = _HeavyPart(Pairs.of(kernel, X_heavy), paired, y_heavy, lower, upper, rho_interval, self.noise)
         if start is None or not fixed:
             start = part.search(start)
         self.hyperparameters_ = start
         theta = start.to_array()
         self.rho_ = part.rho(theta)
-        phi, variance = np.exp(theta[2:]), float(np.exp(2 * theta[1]))
-        self._delta = Posterior.condition(kernel, phi, theta[0], variance, X_heavy, y_heavy - self.rho_ * paired)
+        phi, nugget = split_theta(theta[2:], kernel.dim)
+        variance = float(np.exp(2 * theta[1]))
+        self._delta = Posterior.condition(
+            kernel, phi, theta[0], variance, X_heavy, y_heavy - self.rho_ * paired, nugget
+        )
+        margin = NOISE_MARGIN * math.sqrt(nugget * variance) if self.noise else ROUNDING
+        self._warn_if_widened(rho_interval[0], *observed, margin * self.scale_)
         return self
+
+    def _suits(self, start: HeavyHyperparameters | None, dim: int) -> bool:
+        """Whether a search can start from `start`."""
+        return (
+            isinstance(start, HeavyHyperparameters)
+            and len(start.log_phi) == dim
+            and (start.log_nugget is not None) == self.noise
+        )
 
     @property
     def delta_(self) -> Posterior:
@@ -278,19 +309,19 @@ class TruncatedAdditiveModel:
         values: FloatArray = y_light[same.argmax(axis=1)]
         return values
 
-    def _warn_if_widened(self, rho: float, y_light: FloatArray, y_heavy: FloatArray) -> None:
+    def _warn_if_widened(self, rho: float, y_light: FloatArray, y_heavy: FloatArray, margin: float) -> None:
         self.n_breaking_ = 0
         if self.delta_bounds_ == self.delta_bounds:
             return
         delta = y_heavy - rho * y_light
         beyond = np.maximum(self.delta_bounds[0] - delta, delta - self.delta_bounds[1])
-        self.n_breaking_ = int((beyond > 1e-9 * self.scale_).sum())
+        self.n_breaking_ = int((beyond > margin).sum())
         sign, names = (-1, ("upper", "lower")) if self.negated else (1, ("lower", "upper"))
         rows = delta.argmin(), delta.argmax()
         sides = zip(names, self.delta_bounds, self.delta_bounds_, rows, strict=True)
         for name, given, widened, row in sides:
-            # Rounding alone widens a bound too, and breaks nothing.
-            if abs(given - widened) > 1e-9 * self.scale_:
+            # Rounding and noise widen a bound too, and break nothing.
+            if abs(given - widened) > margin:
                 low, high = self.rho_bounds
                 warnings.warn(
                     f"heavy observation {row} (y_light={sign * y_light[row]:.6g}, y_heavy={sign * y_heavy[row]:.6g}) "
@@ -312,31 +343,34 @@ class _HeavyPart:
         lower: float,
         upper: float,
         rho_interval: tuple[float, float],
+        noise: bool = False,
     ) -> None:
+        self.noise, self.dim = noise, len(pairs.squared)
         self.pairs, self.y_light, self.y_heavy = pairs, y_light, y_heavy
         self.lower, self.upper, self.rho_interval = lower, upper, rho_interval
         self.prior_mean, self.prior_std, self.prior_log_std = _priors(lower, upper, y_light, y_heavy)
 
     def search(self, warm: HeavyHyperparameters | None) -> HeavyHyperparameters:
-        dim = len(self.pairs.squared)
-        start = np.array([self.prior_mean, self.prior_log_std, *[LOG_PHI_PRIOR_MEAN] * dim])
+        nugget = [LOG_NUGGET_MEAN] * self.noise
+        start = np.array([self.prior_mean, self.prior_log_std, *[LOG_PHI_PRIOR_MEAN] * self.dim, *nugget])
         # Center mu on the residuals that the prior's own rho leaves.
         start[0] = np.mean(self.y_heavy - self.rho(start) * self.y_light)
         starts = [start] if warm is None else [warm.to_array(), start]
         # Outside the bounds on delta a small sigma makes the quadratic form and ln P huge and nearly
         # equal: their difference, the likelihood, would be rounding.
         within = tuple(bound if math.isfinite(bound) else None for bound in (self.lower, self.upper))
-        bounds = [within, LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * dim]
+        bounds = [within, LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * self.dim, *[LOG_NUGGET_BOUNDS] * self.noise]
 
         def negative(theta: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.log_posterior(theta)
             return -value, -gradient
 
-        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds))
+        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds), self.dim)
 
     def rho(self, theta: FloatArray) -> float:
         """Generalized least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
-        factor = self.pairs.factorize(self.pairs.correlation(np.exp(theta[2:])))
+        phi, nugget = split_theta(theta[2:], self.dim)
+        factor = self.pairs.factorize(self.pairs.correlation(phi), nugget)
         solved, _ = dpotrs(factor, self.y_light, lower=1)
         return self._rho(solved, theta[0])
 
@@ -346,11 +380,11 @@ class _HeavyPart:
         return float(min(max(rho, self.rho_interval[0]), self.rho_interval[1]))
 
     def log_likelihood(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        """METHOD item 3 at theta = (mu, ln sigma, ln phi...), rho profiled out, with its gradient."""
+        """METHOD item 3 at theta = (mu, ln sigma, ln phi...[, ln nugget]), rho profiled out, with its gradient."""
         n, pairs = self.pairs.n, self.pairs
-        mean, log_std, phi = theta[0], theta[1], np.exp(theta[2:])
+        mean, log_std, (phi, nugget) = theta[0], theta[1], split_theta(theta[2:], self.dim)
         R = pairs.correlation(phi)
-        factor = pairs.factorize(R)
+        factor = pairs.factorize(R, nugget)
         solved_light, _ = dpotrs(factor, self.y_light, lower=1)
         residual = self.y_heavy - self._rho(solved_light, mean) * self.y_light - mean
         variance = np.exp(2 * log_std)
@@ -360,9 +394,11 @@ class _HeavyPart:
         mean_gradient = weights.sum()
         log_std_gradient = quadratic - n
         # Each pair stands twice in the sum over i, j.
-        below = weights[pairs.rows] * weights[pairs.columns] - pairs.inverse(factor) / variance
+        inverse, diagonal = pairs.inverse(factor)
+        below = weights[pairs.rows] * weights[pairs.columns] - inverse / variance
+        on_diagonal = 0.5 * (weights @ weights - diagonal.sum() / variance)
         if min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
-            cov = variance * (1.0 + JITTER) * np.eye(n)
+            cov = variance * (1.0 + nugget) * np.eye(n)
             cov[pairs.rows, pairs.columns] = cov[pairs.columns, pairs.rows] = variance * R
             log_p, log_p_mean, log_p_cov = log_box_probability_and_gradient(
                 np.full(n, mean), cov, self.lower, self.upper, n_points=BOX_POINTS
@@ -371,15 +407,17 @@ class _HeavyPart:
             mean_gradient -= log_p_mean.sum()
             log_std_gradient -= 2 * (log_p_cov * cov).sum()
             below = below - 2 * log_p_cov[pairs.rows, pairs.columns]
+            on_diagonal -= log_p_cov.trace()
         log_phi_gradient = -phi * (pairs.squared @ (below * variance * R))
-        return float(value), np.array([mean_gradient, log_std_gradient, *log_phi_gradient])
+        nugget_gradient = [on_diagonal * variance * nugget] * self.noise
+        return float(value), np.array([mean_gradient, log_std_gradient, *log_phi_gradient, *nugget_gradient])
 
     def log_posterior(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """The log-likelihood with the weak priors of METHOD item 5, and its gradient."""
         value, gradient = self.log_likelihood(theta)
         mean = (theta[0] - self.prior_mean) / self.prior_std
         log_std = (theta[1] - self.prior_log_std) / LOG_STD_PRIOR_STD
-        phi_value, phi_gradient = log_phi_prior(theta[2:])
+        phi_value, phi_gradient = log_theta_prior(theta[2:], self.dim)
         value += -0.5 * mean**2 - 0.5 * log_std**2 + phi_value
         return value, gradient + np.array([-mean / self.prior_std, -log_std / LOG_STD_PRIOR_STD, *phi_gradient])
 

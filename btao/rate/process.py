@@ -20,10 +20,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 
 from btao.arrays import FloatArray
-from btao.gp import Kernel, Pairs, best_minimum
+from btao.gp import LOG_NUGGET_BOUNDS, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
-LOG_NUGGET_MEAN, LOG_NUGGET_STD, LOG_NUGGET_BOUNDS = np.log(1e-3), 2.5, (np.log(1e-8), np.log(2.0))
 # The least sigma^2: keeps data without spread from a zero variance.
 VARIANCE_FLOOR = 1e-12
 

@@ -39,6 +39,8 @@ class AdditiveRule(Rule):
     negated : bool
         Whether values are negated ones, which warnings give as they were.
     square_root_beta : bool
+    noise : bool
+        Whether values hold noise (METHOD item 29).
 
     Notes
     -----
@@ -59,12 +61,13 @@ class AdditiveRule(Rule):
         rho_bounds: tuple[float, float],
         negated: bool,
         square_root_beta: bool,
+        noise: bool,
     ) -> None:
         super().__init__(history, seed, design)
         self._n_init, self._light_per_heavy, self._joint = n_init, light_per_heavy, joint
         self._bounds, self._negated = (delta_bounds, rho_bounds), negated
         self._advised = False
-        self._square_root_beta = square_root_beta
+        self._square_root_beta, self._noise = square_root_beta, noise
         # Hyperparameters of the last fit made for a proposal, with the number of results it had
         # seen: the warm start of the next, and all that a restored rule needs to go on alike.
         self._warm_light: tuple[int, list[float]] | None = None
@@ -98,32 +101,31 @@ class AdditiveRule(Rule):
         """See `Rule.recommended`.
 
         The model is that of the last proposal, told all results since; before there is one, this is `best`.
-        As the model interpolates, it differs from `best` only where results lie so near to each other
+        Without noise the model interpolates, and differs from `best` only where results lie so near to each other
         that the process takes a mean of them. `least_expected` says what counts as equal.
         """
         heavies = self.history.paired()
         if self._warm_heavy is None or not heavies:
             return self.best()
         points, values = self.history.points(heavies), np.array([trial.value for trial in heavies])
-        _, y_light = self.history.known_light(points)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)  # the next fit says it
             model = self._unfitted().fit(
                 *self.history.light_data(),
                 points,
                 values,
-                light=self._light_cache and self._light_cache[1],  # has no part in means where light values are known
+                light=self._light_of_last_proposal(),
                 start=self._warm_heavy[1],
                 fixed=True,
             )
-        return heavies[least_expected(values, model.moments(points, y_light)[0])]
+        return heavies[least_expected(values, self._moments(model, points)[0])]
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Rule.predict`. Where a light value is known it is used (METHOD items 7 and 8)."""
         model = self._heavy_model()
         mean, std = model.predict(points)
         known, y_light = self.history.known_light(points)
-        if known.any():
+        if known.any() and not self._noise:
             mean[known], std[known] = model.predict(points[known], y_light)
         return mean, std
 
@@ -159,7 +161,7 @@ class AdditiveRule(Rule):
         if not n_heavy:
             return ready[int(y_light.argmin())].point
         model = self._with_pending(self._heavy_model(commit=True))
-        mean, variance = model.moments(self.history.points(ready), y_light)
+        mean, variance = self._moments(model, self.history.points(ready))
         return ready[int(upper_confidence_bound(mean, np.sqrt(variance), self._beta(n_heavy)).argmax())].point
 
     def _light_acquisition(self) -> Acquisition:
@@ -191,12 +193,12 @@ class AdditiveRule(Rule):
         told = self.history.n_told
         if self._light_cache is None or self._light_cache[0] != told:
             seen, start = self._warm_light or (None, None)
-            process = GaussianProcess(self.history.space)
+            process = GaussianProcess(self.history.space, self._noise)
             model = process.fit(*self.history.light_data(), start=start, fixed=seen == told)
             self._light_cache = (told, model)
         model = self._light_cache[1]
         if commit:
-            self._warm_light = (told, model.log_phi_.tolist())
+            self._warm_light = (told, model.theta_.tolist())
         return model
 
     def _heavy_model(self, commit: bool = False) -> TruncatedAdditiveModel:
@@ -221,8 +223,19 @@ class AdditiveRule(Rule):
             self._warm_heavy = (told, model.hyperparameters_)
         return model
 
+    def _moments(self, model: TruncatedAdditiveModel, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance at points (m, dim) with light values, which are taken as exact unless there is noise."""
+        return model.moments(points) if self._noise else model.moments(points, self.history.known_light(points)[1])
+
+    def _light_of_last_proposal(self) -> GaussianProcess | None:
+        """The light process with the hyperparameters of the last proposal, told all results since."""
+        if not self._noise or self._warm_light is None:
+            return self._light_cache and self._light_cache[1]  # has no part in means where light values are known
+        light = GaussianProcess(self.history.space, noise=True)
+        return light.fit(*self.history.light_data(), start=self._warm_light[1], fixed=True)
+
     def _unfitted(self) -> TruncatedAdditiveModel:
-        return TruncatedAdditiveModel(*self._bounds, self.history.space, negated=self._negated)
+        return TruncatedAdditiveModel(*self._bounds, self.history.space, self._negated, self._noise)
 
     def _advise(self, model: TruncatedAdditiveModel, n_heavy: int) -> None:
         """Say once what to do where heavy results contradict the bounds again and again."""

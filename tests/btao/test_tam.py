@@ -305,7 +305,9 @@ def test_fit_finds_a_maximum_of_the_posterior_density(bounds):
 
 def test_hyperparameters_survive_the_way_to_an_array_and_back():
     start = HeavyHyperparameters(-0.1, 0.2, (0.3, 0.4))
-    assert HeavyHyperparameters.from_array(start.to_array()) == start
+    noisy = HeavyHyperparameters(-0.1, 0.2, (0.3, 0.4), -5.0)
+    for each in (start, noisy):
+        assert HeavyHyperparameters.from_array(each.to_array(), 2) == each
     assert start.to_dict() == {"mean": -0.1, "log_std": 0.2, "log_phi": (0.3, 0.4)}
 
 
