@@ -176,6 +176,45 @@ class BTAO:
         TypeError
             If the value or the cost is not a number.
         """
+        known = self._known(trial)
+        if known.status != "pending":
+            raise ValueError(f"trial {trial.number} was told before: it is {known.status}, value {known.value}")
+        told = replace(known, **outcome(value, error), cost=_cost(cost))
+        self._history.trials[trial.number] = told
+        self._history.n_told += 1
+        return told
+
+    def reopen(self, trial: Trial) -> Trial:
+        """Forget that a trial failed: it is pending again, to be run and told anew.
+
+        Parameters
+        ----------
+        trial : Trial
+            A failed one of `trials`.
+
+        Returns
+        -------
+        Trial
+            The pending one.
+
+        Raises
+        ------
+        ValueError
+            If the trial is not of this optimizer, or has not failed.
+        TypeError
+            If it is no trial.
+        """
+        known = self._known(trial)
+        if known.status != "failed":
+            raise ValueError(f"trial {trial.number} must have failed to be run anew, it is {known.status}")
+        opened = replace(known, status="pending", error=None, cost=None)
+        self._history.trials[trial.number] = opened
+        self._history.n_told -= 1
+        self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
+        return replace(opened, config=dict(opened.config))
+
+    def _known(self, trial: Trial) -> Trial:
+        """This optimizer's own trial; an error where the one that is given is not of it."""
         if not isinstance(trial, Trial):
             raise TypeError(f"trial must be one that ask() returned, got {trial!r}")
         trials = self._history.trials
@@ -187,12 +226,7 @@ class BTAO:
                 f"trial {trial.number} belongs to another optimizer: {trial.level} {trial.config} was told, but "
                 f"{known.level} {known.config} was asked here"
             )
-        if known.status != "pending":
-            raise ValueError(f"trial {trial.number} was told before: it is {known.status}, value {known.value}")
-        told = replace(known, **outcome(value, error), cost=_cost(cost))
-        trials[trial.number] = told
-        self._history.n_told += 1
-        return told
+        return known
 
     @property
     def initial_design(self) -> list[dict[str, Any]]:
