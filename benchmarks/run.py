@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
         return 0 if execute(plans, command) else 1
     except KeyboardInterrupt:
-        again = run_module("benchmarks.run", *arguments)
+        again = run_module("benchmarks.run", *options.without(arguments, "rerun"))
         print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
         return 130
 
@@ -40,7 +40,7 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
     """The command for the record, which finds the same published data whatever the shell and its folder, or fails.
 
     What a sweep varies stays as it was given; and of one over tasks of several data sets, or that replays tables, too,
-    no option can name the data of all.
+    no option can name the data of all. It goes on with what `rerun=` made anew, and does not make it anew once more.
     """
     from benchmarks.records.command import RUN_MODULE, Command
 
@@ -55,7 +55,8 @@ def _command(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
-    return Command(RUN_MODULE, tuple(options.with_values(arguments, found)), tuple(plan.job for plan in plans))
+    again = options.with_values(options.without(arguments, "rerun"), found)
+    return Command(RUN_MODULE, tuple(again), tuple(plan.job for plan in plans))
 
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +12,12 @@ from typing import Any
 import numpy as np
 
 from btao.checks import check_integer
-from btao.optimizer import BTAO, OPTIONS
+from btao.errors import is_of_code
+from btao.optimizer import BTAO
 from btao.rules.rule import SpaceExhausted
 from btao.space import Space
+from btao.state_file import StateFile
 from btao.trial import LEVELS, Trial, measured
-
-# What a run and the state that it continues must have in common.
-BOUNDS = ("delta_bounds", "rho_bounds")
-ARGUMENTS = ("space", *BOUNDS, *OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,7 @@ def minimize(
     callback: Callable[[Trial], Any] | None = None,
     warm_start: Any = None,
     enqueue: Sequence[Mapping[str, Any]] = (),
+    retry_failed: bool = False,
     **options: Any,
 ) -> OptimizationResult:
     """Minimize the heavy objective with the help of the light one.
@@ -56,8 +53,10 @@ def minimize(
     ----------
     objectives : {"light": callable, "heavy": callable}
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
-        `direction="maximize"`. nan, an infinity, a value of more than 1e100 in size, or an exception makes the trial a
-        failed one; an exception is also warned of.
+        `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
+        does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
+        NameError, a TypeError, ...) before any trial of the level has succeeded, ends the run, and the trial is not
+        kept.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -74,6 +73,8 @@ def minimize(
         Results made elsewhere, as `BTAO.add_trials` takes them.
     enqueue : sequence of dict
         Configurations to try first, at both levels.
+    retry_failed : bool
+        Whether failed trials that `state` holds are run again first, each in its place, before new ones are asked for.
     **options
         More arguments of `BTAO`.
 
@@ -92,6 +93,8 @@ def minimize(
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
     RuntimeError
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
+    Exception
+        What an objective raises that shows that it is wrong, see `objectives`, with a note of what is kept.
     """
     if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
         raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
@@ -112,16 +115,25 @@ def minimize(
     path = None if state is None else Path(state)
     if path is not None and not path.parent.is_dir():
         raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
-    known = ended = None
-    if path is not None and path.exists():
-        optimizer, known = _restore(path, optimizer)
+    if not isinstance(retry_failed, bool):
+        raise TypeError(f"retry_failed must be True or False, got {retry_failed!r}")
+    if retry_failed and path is None:
+        raise ValueError("retry_failed=True runs the failed trials of a state again: give state=, the file that has it")
+    file = None if path is None else StateFile(path)
+    if file is not None and file.path.exists():
+        optimizer = file.restore(optimizer)
     if warm_start is not None:
         optimizer.add_trials(warm_start)
     for config in enqueue:
         optimizer.enqueue(config)
+    run = _Run(objectives, optimizer, file, callback)
+    if retry_failed:
+        for trial in optimizer.trials:
+            if trial.status == "failed" and not trial.given and not run.ended:
+                run.make(optimizer.reopen(trial))
 
     patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
-    while sum(trial.level == "heavy" and not trial.given for trial in optimizer.trials) < n_heavy:
+    while not run.ended and _heavy_runs(optimizer) < n_heavy:
         latest = [trial for trial in optimizer.trials if not trial.given][-patience:]
         if len(latest) == patience and all(trial.status == "failed" for trial in latest):
             break
@@ -129,77 +141,70 @@ def minimize(
             trial = optimizer.ask()
         except SpaceExhausted:
             break
+        run.make(trial)
+
+    best = optimizer.best
+    if best is None:
+        errors = [trial.error for trial in optimizer.trials if trial.error is not None]
+        if run.ended:
+            why = "the callback ended the run before one did"
+        else:
+            why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
+        if path is not None and errors:
+            why += f". {path} keeps these failures: the same call with retry_failed=True runs them again"
+        raise RuntimeError(f"no heavy trial succeeded; {why}")
+    return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
+
+
+def _heavy_runs(optimizer: BTAO) -> int:
+    """Heavy trials that were asked for."""
+    return sum(trial.level == "heavy" and not trial.given for trial in optimizer.trials)
+
+
+class _Run:
+    """The trials of one call of `minimize`."""
+
+    def __init__(
+        self,
+        objectives: Mapping[str, Callable[[dict[str, Any]], float]],
+        optimizer: BTAO,
+        file: StateFile | None,
+        callback: Callable[[Trial], Any] | None,
+    ) -> None:
+        self._objectives, self._optimizer, self._file, self._callback = objectives, optimizer, file, callback
+        self.ended = False  # by the callback
+
+    def make(self, trial: Trial) -> None:
+        """Run a trial, tell it, keep the state and call back."""
+        where = f"{trial.level} trial {trial.number} at {trial.config}"
         try:
-            outcome: dict[str, Any] = {"value": objectives[trial.level](dict(trial.config))}
+            outcome: dict[str, Any] = {"value": self._objectives[trial.level](dict(trial.config))}
         except Exception as error:
+            if self._is_wrong(trial, error):
+                kept = "is not kept" if self._file is None else f"is not kept in {self._file.path}"
+                error.add_note(
+                    f"{where} failed before any {trial.level} trial succeeded, and {kept}: the same call with a "
+                    "corrected objective goes on. For a configuration that cannot be trained, return nan"
+                )
+                raise
             outcome = {"error": f"{type(error).__name__}: {error}"}
-            where = f"{trial.level} trial {trial.number} at {trial.config}"
-            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=2)
+            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=3)
         try:
-            optimizer.tell(trial, **outcome)
+            self._optimizer.tell(trial, **outcome)
         except (TypeError, ValueError) as error:
             got = outcome.get("value")
             raise TypeError(
                 f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
             ) from error
-        if path is not None:
-            content = optimizer.to_json().encode()
-            if path.exists() and path.read_bytes() != known:
-                kept = _free(path)
-                _write(kept, content)
-                raise RuntimeError(
-                    f"{path} was written by another run meanwhile, and is left as that run wrote it; what this one has "
-                    f"is in {kept}: give every run a file of its own"
-                )
-            _write(path, content)
-            known = content
-        if callback is not None:
-            answer = callback(optimizer.trials[trial.number])
-            if isinstance(answer, bool | np.bool_) and answer:
-                ended = "the callback ended the run before one did"
-                break
+        if self._file is not None:
+            self._file.write(self._optimizer)
+        if self._callback is not None:
+            answer = self._callback(self._optimizer.trials[trial.number])
+            self.ended = isinstance(answer, bool | np.bool_) and bool(answer)
 
-    best = optimizer.best
-    if best is None:
-        errors = [trial.error for trial in optimizer.trials if trial.error is not None]
-        if ended is None:
-            ended = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
-        raise RuntimeError(f"no heavy trial succeeded; {ended}")
-    return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
-
-
-def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, bytes]:
-    """The run that a file holds, if it has the arguments of `fresh`, and the content of the file."""
-    content = path.read_bytes()
-    try:
-        restored = BTAO.from_json(content.decode(errors="replace"))
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be continued, use another file: {error}") from error
-    for name in ARGUMENTS:
-        if getattr(restored, name) != getattr(fresh, name):
-            raise ValueError(
-                f"{path} holds a run with {name}={getattr(restored, name)!r}, but {name}={getattr(fresh, name)!r} is "
-                "asked for: use another file, or the same arguments"
-            )
-    return restored, content
-
-
-def _free(path: Path) -> Path:
-    """A name beside the path that no file has: run-2.json for run.json."""
-    return next(
-        free for k in itertools.count(2) if not (free := path.with_name(f"{path.stem}-{k}{path.suffix}")).exists()
-    )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace the file in one step, so that a crash leaves the old state or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    def _is_wrong(self, trial: Trial, error: Exception) -> bool:
+        """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""
+        others = [each for each in self._optimizer.trials if each.level == trial.level and each.number != trial.number]
+        if any(each.status == "ok" for each in others):
+            return False
+        return is_of_code(error) or all(each.status == "pending" for each in others)

@@ -242,6 +242,35 @@ class BTAO:
             raise ValueError(self._told_before(known))
         return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
 
+    def reopen(self, trial: Trial) -> Trial:
+        """Forget that a trial failed: it is pending again, to be run and told anew.
+
+        Parameters
+        ----------
+        trial : Trial
+            A failed one of `trials`.
+
+        Returns
+        -------
+        Trial
+            The pending one.
+
+        Raises
+        ------
+        ValueError
+            If the trial is not of this optimizer, or has not failed.
+        TypeError
+            If it is no trial.
+        """
+        known = self._known(trial)
+        if known.status != "failed":
+            raise ValueError(f"trial {trial.number} must have failed to be run anew, it is {known.status}")
+        opened = replace(known, status="pending", error=None, cost=None)
+        self._history.trials[trial.number] = opened
+        self._history.n_told -= 1
+        self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
+        return replace(opened, config=dict(opened.config))
+
     def add_trials(self, trials: Any) -> int:
         """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
 

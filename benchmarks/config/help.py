@@ -45,6 +45,9 @@ options (with their defaults)
                                 are: they can change the last digits of a table
   out=results/runs              the folder of the records
   display=auto                  live or plain; auto: live in a terminal, else plain
+  rerun=none                    none; changed, failed or all: these runs of the command are made anew
+                                (changed: those whose code was another; failed: those that ended
+                                with an error), and the old ones kept in OUT/aside
   methods.NAME.PARAMETER=VALUE  a parameter of a chosen method
   task.parameters.NAME=VALUE    a parameter of the task
   -m, --multirun                every combination of comma-separated values, one after another

@@ -20,6 +20,7 @@ CHOICES = {
     "data": ("auto", "mnist", "cifar10"),
     "engine": ("local", "dask"),
     "display": ("auto", "live", "plain"),
+    "rerun": ("none", "changed", "failed", "all"),
 }
 
 
@@ -176,8 +177,12 @@ def value_of(words: Iterable[str], option: str) -> str | None:
 
 def with_values(words: Iterable[str], given: Mapping[str, str]) -> list[str]:
     """The words of a command line with these values of options, in place of what it says of them."""
-    kept = [word for word in words if word.lstrip("+").partition("=")[0] not in given]
-    return [*kept, *(f"{name}={value}" for name, value in given.items())]
+    return [*without(words, *given), *(f"{name}={value}" for name, value in given.items())]
+
+
+def without(words: Iterable[str], *names: str) -> list[str]:
+    """The words of a command line less what it says of these options."""
+    return [word for word in words if word.lstrip("+").partition("=")[0] not in names]
 
 
 def make_folder(option: str, folder: Path) -> None:

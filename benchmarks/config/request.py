@@ -41,6 +41,8 @@ class Request:
         The parameters of the task that the command line itself gives.
     address : str or None
         Of the scheduler; None: the engine brings its own.
+    rerun : str
+        Which runs are made anew: none, changed, failed or all.
     label : str
         Of a job of a sweep: the options, but for method and seeds, that tell it from the others.
     """
@@ -62,6 +64,7 @@ class Request:
     jobs: int
     threads: int
     display: str
+    rerun: str
     label: str
 
 

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from benchmarks.common.errors import describe_error, is_of_code
+from benchmarks.common.errors import describe_error
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import NO_TIME, Curve, Evaluation, Time
 from btao import Space
+from btao.errors import is_of_code
 from btao.training import Level
 
 State = dict[str, NDArray[Any]]

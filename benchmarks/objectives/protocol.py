@@ -70,7 +70,7 @@ class Evaluation:
     ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
     `test_error` is that of what `value` was measured on, for the report alone, and `testing` the time that
     the evaluation spent on it, which no trial is charged. `code_error` is what broke it off, where that is an
-    error of the task's own code (`benchmarks.common.errors.is_of_code`), and `error` says so.
+    error of the task's own code (`btao.errors.is_of_code`), and `error` says so.
     """
 
     value: float

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.records.curves import lists_of
-from benchmarks.records.run_folder import RUN, RunFolder, is_former
+from benchmarks.records.run_folder import RUN, RunFolder, files_of_runs, is_former
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
@@ -148,7 +148,7 @@ def _load_runs(out: Path, strict: bool) -> list[tuple[dict[str, Any], list[Row]]
     if not out.is_dir():
         raise FileNotFoundError(f"no folder of records at {out}: give the one that was given as out= to the run")
     runs: dict[tuple[Any, ...], tuple[Path, dict[str, Any], list[Row]]] = {}
-    for path in sorted(out.rglob(TRIALS)):
+    for path in files_of_runs(out, TRIALS):
         folder = path.parent
         try:
             rows, run = read_rows(folder), RunFolder(folder).info()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import INTERNAL
+from benchmarks.records.code_versions import several
 from benchmarks.records.command import Command, Job
 from benchmarks.records.labels import labels, name_of
 from benchmarks.records.run_folder import RunFolder, run_folders
@@ -103,7 +104,12 @@ class Grid:
             (run.method, run.why) for run, _ in self.runs.values() if run.status is Status.EXHAUSTED and run.why
         )
         lines += [f"{name}, {n} done with budget left: {why}" for (name, why), n in early.items()]
+        lines += [f"{line}; rerun=changed makes them anew" for line in self.several_versions(self.runs)]
         return lines
+
+    def several_versions(self, cells: Iterable[Cell]) -> list[str]:
+        """A line for each method, and one for the task, whose code was not the same in all of these runs."""
+        return several({cell: self.runs[cell][0] for cell in sorted(cells)}, self.labels)
 
     def finishing(self) -> list[Command]:
         """The commands that finish it, each once: recorded ones, or for a seed that none of them has, one for it."""

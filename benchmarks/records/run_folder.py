@@ -9,6 +9,8 @@
         output.txt    what libraries printed and warned of, if they did
         killed.json   how often a worker was killed in a trial, while the run goes on
 
+A run that is made anew is moved, whole, to out/aside/<n>/<task>/<method>-<hash>/seed-<n>.
+
 A run is running, then finished, exhausted, failed or killed; started again, it is running again.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -28,6 +31,7 @@ from benchmarks.records.run_info import SCHEMA, RunInfo, Status, digest_of
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, TrialLog, read_rows
 
 RUN, ERROR, OUTPUT, LIBRARY, CRASHES = "run.json", "error.txt", "output.txt", "library", "killed.json"
+ASIDE = "aside"  # below the folder of records: runs that were made anew
 TRIES = 2  # a trial in which a worker was killed so often has failed: see `RunFolder.note_crash`
 
 
@@ -172,10 +176,26 @@ class RunFolder:
             raise OSError(error.errno, f"run not recorded: {error.strerror}", str(path)) from error
 
 
+def files_of_runs(out: Path, name: str) -> Iterator[Path]:
+    """The files of a name of all runs below a folder, in the order of their paths; not of runs that were set aside.
+
+    Those are found below their own folder, <out>/aside/<n>.
+    """
+    for path in sorted(out.rglob(name)):
+        parts = path.relative_to(out).parts
+        if not any(part == ASIDE and after.isdecimal() for part, after in itertools.pairwise(parts)):
+            yield path
+
+
 def run_folders(out: Path) -> Iterator[RunFolder]:
-    """The folders of all runs that are described below a folder, in the order of their paths."""
-    for path in sorted(out.rglob(RUN)):
+    """The folders of all runs that are described below a folder, see `files_of_runs`."""
+    for path in files_of_runs(out, RUN):
         yield RunFolder(path.parent)
+
+
+def place_aside(out: Path) -> Path:
+    """The folder, not there yet, that the next runs that are set aside go into."""
+    return next(path for n in itertools.count(1) if not (path := out / ASIDE / str(n)).exists())
 
 
 def former_folder(out: Path, task: str, method: str, hashed: str, seed: int) -> Path | None:

@@ -15,6 +15,8 @@ from benchmarks.records import fields
 from benchmarks.records.command import Command
 
 SCHEMA = 2  # of run.json; `benchmarks.records.legacy` reads 1
+# By module the digest of its file; of earlier versions the digest of the file of the class alone, or None.
+Code = Mapping[str, str] | str | None
 IDENTITY = {"task", "method", "source", "budget", "threads", "data"}  # what an identity has at least
 
 
@@ -45,7 +47,7 @@ class Start:
     first_trial : int
         How many trials were on record.
     code : dict
-        Digests of the files of its classes, see `benchmarks.records.source_code`.
+        Of the method and the task, what their code was: see `benchmarks.records.source_code`.
     versions, git, machine : dict
         As `benchmarks.records.provenance` gives them; git is None outside of a checkout.
     """
@@ -54,7 +56,7 @@ class Start:
     started: str | None = None
     finished: str | None = None
     first_trial: int = 0
-    code: Mapping[str, str | None] = field(default_factory=dict)
+    code: Mapping[str, Code] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     git: Mapping[str, Any] | None = None
     machine: Mapping[str, Any] = field(default_factory=dict)

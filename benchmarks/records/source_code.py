@@ -1,58 +1,86 @@
-"""Whether the code of a method or a task has changed since a run was made."""
+"""The code that a run is made by: digests of the modules of its classes, and whether they have changed since."""
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
+import importlib.util
 import inspect
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.config.spec import Spec
 from benchmarks.records.run_folder import RunFolder
-from benchmarks.records.run_info import RunInfo, Start
+from benchmarks.records.run_info import Code, RunInfo, Start
+
+PROJECT = ("btao", "baselines", "benchmarks")
 
 
-def digests(parts: Mapping[str, Spec]) -> dict[str, str | None]:
-    """What a run keeps of its code: the first digits of the SHA-256 of the files in which its classes are written.
+def digests(parts: Mapping[str, Spec]) -> dict[str, dict[str, str] | None]:
+    """What a run keeps of its code: by module the first digits of the SHA-256 of its file.
 
-    Of each part, the method and the task; None where the source is not at hand. What those files import is not
-    in it. A process reads each class's file once, soon after it was imported: it goes on with that
-    code when the file changes.
+    Of each part, the method and the task: the module of its class first, then what that imports, directly or not,
+    from the project or from beside it. None where the source is not at hand. A process reads each file once, soon
+    after it was imported: it goes on with that code when the file changes.
     """
-    return {name: _digest_at_first(spec.resolve()) for name, spec in parts.items()}
+    return {name: _digests_at_first(spec.resolve()) or None for name, spec in parts.items()}
 
 
-def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
-    """A line for each file that was another one when trials were made, with the folders of their runs.
+def outdated(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> dict[Path, dict[str, list[str]]]:
+    """By folder and part the modules that were others when trials were made; no run whose code is the same.
+
+    Starts that do not say what their code was are passed over.
 
     Parameters
     ----------
     runs : iterable of (Path, mapping)
-        The folders of runs that are done, with their parts. Starts that do not say what their code was are
-        passed over.
+        The folders of runs, with their parts.
     """
-    digest = functools.cache(_digest)  # many runs are of few classes
-    made: dict[Path, Counter[Path]] = {}
+    now = functools.cache(_digests)  # many runs are of few classes
+    found = {}
     for folder, parts in runs:
-        starts = list(_starts_with_trials(RunFolder(folder).info()))
-        files = set()
-        for name, spec in parts.items():
-            cls = spec.resolve()
-            recorded = {start.code.get(name) for start in starts} - {None}
-            if recorded - {digest(cls)}:
-                files.add(_file(cls))
-        for path in filter(None, files):
-            made.setdefault(path, Counter())[folder.parent] += 1
+        starts = list(starts_with_trials(RunFolder(folder).info()))
+        differing = {
+            name: [module for start in starts for module in _differing(start.code.get(name), now(spec.resolve()))]
+            for name, spec in parts.items()
+        }
+        if any(differing.values()):
+            found[folder] = {name: list(dict.fromkeys(modules)) for name, modules in differing.items() if modules}
+    return found
+
+
+def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
+    """A line for each method and task whose code was another when trials were made.
+
+    Parameters
+    ----------
+    runs : iterable of (Path, mapping)
+        The folders of runs that are done, with their parts.
+    """
+    runs = list(runs)
+    parts_of = dict(runs)
+    made: dict[str, Counter[str]] = {}
+    for folder, differing in outdated(runs).items():
+        for name, modules in differing.items():
+            made.setdefault(f"{name} {parts_of[folder][name].name}", Counter()).update([*modules, ""])
     return [
-        f"{path} has changed since {folders.total()} of these runs were made, and they stay as they are: to "
-        f"make them anew choose another out=, or move away, with all seeds, {', '.join(map(str, folders))}"
-        for path, folders in made.items()
+        f"the code of {part} has changed since {counts.pop('')} of these runs were made ({some(list(counts), 3)}), and "
+        "they stay as they are: rerun=changed makes them anew and keeps these aside"
+        for part, counts in made.items()
     ]
 
 
-def _starts_with_trials(run: RunInfo | None) -> Iterator[Start]:
+def some(names: Sequence[str], most: int) -> str:
+    """Names in a line, of many the first and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def starts_with_trials(run: RunInfo | None) -> Iterator[Start]:
     """The starts of a run that added trials to it."""
     if run is None:
         return
@@ -62,20 +90,94 @@ def _starts_with_trials(run: RunInfo | None) -> Iterator[Start]:
             yield start
 
 
-def _digest(cls: type) -> str | None:
-    path = _file(cls)
-    try:
-        return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:10]
-    except OSError:
-        return None
+def _differing(recorded: Code, now: Mapping[str, str]) -> list[str]:
+    """The modules that are not as recorded; of old records, which knew the file of the class alone, that."""
+    if recorded is None or not now:
+        return []
+    if isinstance(recorded, str):
+        own = next(iter(now))
+        return [own] if now[own] != recorded else []
+    return [module for module in {**recorded, **now} if recorded.get(module) != now.get(module)]
 
 
-_digest_at_first = functools.cache(_digest)
+def _digests(cls: type) -> dict[str, str]:
+    """By module; empty where no source is at hand."""
+    found = {}
+    for module, path in _modules(cls):
+        try:
+            found[module] = hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+        except OSError:
+            if not found:
+                return {}
+    return found
 
 
-def _file(cls: type) -> Path | None:
+_digests_at_first = functools.cache(_digests)
+
+
+def _modules(cls: type) -> Iterator[tuple[str, Path]]:
+    """The modules of a class with their files: its own, then those it imports of the project and of its neighbors."""
     try:
         name = inspect.getsourcefile(cls)
     except (TypeError, OSError):  # what is no class of a file: of the interpreter, or typed into it
-        return None
-    return None if name is None else Path(name)
+        return
+    if name is None:
+        return
+    waiting, beside = {cls.__module__: Path(name)}, Path(name).parent
+    packages = {*PROJECT, cls.__module__.partition(".")[0]}
+    seen = set(waiting)
+    while waiting:
+        module, path = waiting.popitem()
+        yield module, path
+        for imported in sorted(_imports(module, path) - seen):
+            file = _file(imported, packages, beside)
+            if file is not None:
+                seen.add(imported)
+                waiting[imported] = file
+
+
+def _file(module: str, packages: Iterable[str], beside: Path) -> Path | None:
+    """The file of a module of these packages, or of one that lies beside a class; None for all others.
+
+    It is looked for on the disk, as finding it by the interpreter would import what it lies in.
+    """
+    top, *inner = module.split(".")
+    root = beside
+    if top in packages and (found := importlib.util.find_spec(top)) is not None and found.origin:
+        root = Path(found.origin).parent.parent if found.submodule_search_locations else Path(found.origin).parent
+    path = root.joinpath(top, *inner)
+    candidates = (path / "__init__.py", path.with_name(f"{path.name}.py"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _imports(module: str, path: Path) -> set[str]:
+    """The modules that a file imports and those where the names are defined that it imports."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
+    for node in _statements(tree.body):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        else:
+            base = "." * node.level + (node.module or "")
+            source = importlib.util.resolve_name(base, package) if node.level and package else base.lstrip(".")
+            found.add(source)
+            for alias in node.names:
+                value: Any = vars(sys.modules[source]).get(alias.name) if source in sys.modules else None
+                defined = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+                found |= {defined} if isinstance(defined, str) else {f"{source}.{alias.name}"}
+    return found
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports in a file, but for those that are for type checkers alone."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from _statements(node.orelse)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):  # no import is within an expression
+            yield from _statements(ast.iter_child_nodes(node))

@@ -14,7 +14,13 @@ from benchmarks.reporting.settings import Setting
 
 def notices(settings: Sequence[Setting]) -> tuple[Notice, ...]:
     """All that apply, the gravest first."""
-    texts = [*_contradictions(settings), *_data(settings), *_scale(settings), *_unfinished(settings)]
+    texts = [
+        *_contradictions(settings),
+        *_versions(settings),
+        *_data(settings),
+        *_scale(settings),
+        *_unfinished(settings),
+    ]
     texts += [*_failed(settings), *_exhausted(settings), *_origin(settings), *_clock(settings), *_twice(settings)]
     texts += _few_seeds(settings)
     return tuple(map(Notice, texts))
@@ -24,6 +30,12 @@ def _contradictions(settings: Sequence[Setting]) -> Iterable[str]:
     for setting in settings:
         if setting.contradiction is not None:
             yield f"The records of {setting.name} contradict themselves, so it has no results: {setting.contradiction}."
+
+
+def _versions(settings: Sequence[Setting]) -> Iterable[str]:
+    for setting in settings:
+        for line in setting.grid.several_versions(setting.done):
+            yield f"SEVERAL VERSIONS: in {setting.name} {line}. `rerun=changed` makes these runs anew."
 
 
 def _data(settings: Sequence[Setting]) -> Iterable[str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from baselines.initial_design import initial_design
 from baselines.protocol import Capabilities, Method, Problem, SearchExhausted, Trial, check_compatible
-from benchmarks.common.errors import describe_error, is_of_code
+from benchmarks.common.errors import describe_error
 from benchmarks.config.spec import Spec, jsonable
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Evaluation, Objective, resumes
@@ -36,6 +36,7 @@ from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.contract import CheckedMethod, measured, true_value
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
+from btao.errors import is_of_code
 from btao.training import Level
 from btao.trial import fault
 

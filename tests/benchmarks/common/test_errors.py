@@ -1,9 +1,8 @@
 """Errors in one line."""
 
-import numpy as np
 import pytest
 
-from benchmarks.common.errors import LENGTH, describe_error, is_of_code
+from benchmarks.common.errors import LENGTH, describe_error
 
 EXHAUSTED = """Graph execution error:
 
@@ -33,29 +32,3 @@ def test_a_long_line_is_cut():
     line = describe_error(ValueError("x" * 5000))
     assert len(line) == LENGTH
     assert line.startswith("ValueError: xxx") and line.endswith("…")
-
-
-class InvalidParameter(ValueError, TypeError):
-    """As scikit-learn's."""
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        *(TypeError(), NameError(), UnboundLocalError(), AttributeError(), KeyError("rate"), IndexError()),
-        *(ImportError(), ModuleNotFoundError(), AssertionError(), NotImplementedError(), RecursionError()),
-    ],
-)
-def test_errors_of_code(error):
-    assert is_of_code(error)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        *(ValueError(), MemoryError(), FloatingPointError(), ZeroDivisionError(), OverflowError(), OSError()),
-        *(RuntimeError(), np.linalg.LinAlgError(), InvalidParameter(), Exception()),
-    ],
-)
-def test_errors_of_training(error):
-    assert not is_of_code(error)

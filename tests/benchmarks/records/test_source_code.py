@@ -10,7 +10,7 @@ from benchmarks.config.spec import Spec
 from benchmarks.records import source_code
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import RunInfo, Start
-from benchmarks.records.source_code import changed, digests
+from benchmarks.records.source_code import changed, digests, outdated
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
 
@@ -41,6 +41,10 @@ def written(experiment, out, starts, n_trials=3):
 
 
 def code(text):
+    return {name: {"both_of_them": digest(text)} for name in ("method", "task")}
+
+
+def old_code(text):
     return {"method": digest(text), "task": digest(text)}
 
 
@@ -56,7 +60,10 @@ def test_a_process_goes_on_with_the_code_that_it_imported(both):
     [
         ([{"code": code(CODE)}], False),
         ([{"code": code("old")}], True),
-        ([{"code": {"method": digest(CODE), "task": digest("old")}}], True),
+        ([{"code": code(CODE) | {"task": {"both_of_them": digest("old")}}}], True),
+        ([{"code": code(CODE) | {"task": code(CODE)["task"] | {"gone": digest("old")}}}], True),
+        ([{"code": old_code(CODE)}], False),  # of before modules were told apart
+        ([{"code": old_code("old")}], True),
         ([{}], False),  # it does not say
         ([{"code": {"method": None, "task": None}}], False),
         ([{"code": code("old")}, {"code": code(CODE), "first_trial": 2}], True),  # begun by other code
@@ -64,12 +71,63 @@ def test_a_process_goes_on_with_the_code_that_it_imported(both):
     ],
 )
 def test_a_run_is_of_older_code_if_any_of_its_trials_is(both, tmp_path, starts, is_changed):
-    experiment, path = both
-    lines = changed([written(experiment, tmp_path / "out", starts)])
-    assert len(lines) == is_changed
+    experiment, _ = both
+    run = written(experiment, tmp_path / "out", starts)
+    lines = changed([run])
+    assert bool(lines) == is_changed == bool(outdated([run]))
     for line in lines:
-        assert line.startswith(f"{path} has changed since 1 of these runs were made")
-        assert line.endswith(str(experiment.folder(tmp_path / "out").parent))
+        assert line.startswith(("the code of method method", "the code of task task"))
+        assert "has changed since 1 of these runs were made (" in line
+        assert line.endswith("they stay as they are: rerun=changed makes them anew and keeps these aside")
+
+
+def test_what_a_class_imports_from_the_project_or_from_beside_it_is_its_code_and_no_more(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "a_package_of_mine"
+    package.mkdir()
+    files = {
+        "a_package_of_mine/__init__.py": "",
+        "a_package_of_mine/method.py": (
+            "import json, numpy\nfrom typing import TYPE_CHECKING\nfrom . import near\nimport beside_it\n"
+            "from btao import Real, Space\nif TYPE_CHECKING:\n    from btao.optimizer import BTAO\n"
+            "else:\n    from .other import value\n"
+            "class Method:\n    def ask(self):\n        from a_package_of_mine.later import late\n"
+        ),
+        "a_package_of_mine/near.py": "from .deeper import depth\n",
+        "a_package_of_mine/deeper.py": "depth = 1\n",
+        "a_package_of_mine/other.py": "value = 1\n",
+        "a_package_of_mine/later.py": "raise RuntimeError('imported for nothing')\n",
+        "beside_it.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (found,) = digests({"method": Spec("method", "a_package_of_mine.method.Method")}).values()
+    assert next(iter(found)) == "a_package_of_mine.method"
+    mine = {f"a_package_of_mine.{name}" for name in ("method", "near", "deeper", "other", "later")}
+    assert {name for name in found if not name.startswith("btao")} == mine | {"a_package_of_mine"}
+    assert {"btao", "btao.space", "btao.parameters"} <= found.keys() and "btao.optimizer" not in found
+    assert found["a_package_of_mine.deeper"] == digest(files["a_package_of_mine/deeper.py"])
+
+    run = written(
+        Experiment(
+            Spec("t", "benchmarks.objectives.toy.Toy"), Spec("m", "a_package_of_mine.method.Method"), 0, Budget(heavy=1)
+        ),
+        tmp_path / "out",
+        [{"code": {"method": found}}],
+    )
+    assert changed([run]) == []
+    (package / "deeper.py").write_text("depth = 2\n")
+    (line,) = changed([run])
+    assert line.startswith(
+        "the code of method m has changed since 1 of these runs were made (a_package_of_mine.deeper)"
+    )
+
+
+def test_a_module_beside_a_class_that_is_in_no_package_is_its_code(both):
+    experiment, path = both
+    path.with_name("helper_of_both.py").write_text("x = 1\n")
+    path.write_text("import helper_of_both\n" + CODE)
+    assert list(digests(experiment.parts)["task"]) == ["both_of_them", "helper_of_both"]
 
 
 def test_a_record_that_is_not_there_says_nothing(both, tmp_path):

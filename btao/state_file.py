@@ -1,0 +1,76 @@
+"""The file that keeps the state of a run of `minimize`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from pathlib import Path
+
+from btao.optimizer import BTAO, OPTIONS
+
+# What a run and the state that it continues must have in common.
+BOUNDS = ("delta_bounds", "rho_bounds")
+ARGUMENTS = ("space", *BOUNDS, *OPTIONS)
+
+
+class StateFile:
+    """The file that keeps the state of a run, which is of one run at a time.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: bytes | None = None  # what this run has read or written last
+
+    def restore(self, fresh: BTAO) -> BTAO:
+        """The run that the file holds; ValueError if it is none with the arguments of `fresh`."""
+        self._known = self.path.read_bytes()
+        try:
+            restored = BTAO.from_json(self._known.decode(errors="replace"))
+        except ValueError as error:
+            raise ValueError(f"{self.path} cannot be continued, use another file: {error}") from error
+        for name in ARGUMENTS:
+            if getattr(restored, name) != getattr(fresh, name):
+                raise ValueError(
+                    f"{self.path} holds a run with {name}={getattr(restored, name)!r}, but "
+                    f"{name}={getattr(fresh, name)!r} is asked for: use another file, or the same arguments"
+                )
+        return restored
+
+    def write(self, optimizer: BTAO) -> None:
+        """Keep the state; RuntimeError if another run wrote to the file meanwhile, which is then left to it."""
+        content = optimizer.to_json().encode()
+        if self.path.exists() and self.path.read_bytes() != self._known:
+            kept = _free(self.path)
+            _write(kept, content)
+            raise RuntimeError(
+                f"{self.path} was written by another run meanwhile, and is left as that run wrote it; what this one "
+                f"has is in {kept}: give every run a file of its own"
+            )
+        _write(self.path, content)
+        self._known = content
+
+
+def _free(path: Path) -> Path:
+    """A name beside the path that no file has: run-2.json for run.json."""
+    return next(
+        free for k in itertools.count(2) if not (free := path.with_name(f"{path.stem}-{k}{path.suffix}")).exists()
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace the file in one step, so that a crash leaves the old state or the new one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
