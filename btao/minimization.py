@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -9,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from btao.checks import check_integer
-from btao.errors import is_of_code
+from btao.checks import check_integer, is_number
 from btao.optimizer import BTAO
-from btao.rules.rule import SpaceExhausted
+from btao.run import Run
 from btao.space import Space
 from btao.state_file import StateFile
 from btao.trial import LEVELS, Trial, measured
+from btao.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class OptimizationResult:
 
 
 def minimize(
-    objectives: Mapping[str, Callable[[dict[str, Any]], float]],
+    objectives: Mapping[str, Callable[..., Any]],
     space: Space,
     n_heavy: int,
     seed: int = 0,
@@ -45,6 +44,11 @@ def minimize(
     warm_start: Any = None,
     enqueue: Sequence[Mapping[str, Any]] = (),
     retry_failed: bool = False,
+    n_jobs: int = 1,
+    executor: Any = None,
+    timeout: float | None = None,
+    target: float | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> OptimizationResult:
     """Minimize the heavy objective with the help of the light one.
@@ -56,16 +60,18 @@ def minimize(
         `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
         does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
         NameError, a TypeError, ...) before any trial of the level has succeeded, ends the run, and the trial is not
-        kept.
+        kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and anything
+        else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or None
+        where there is none, as after a restart. It is kept until then, and no longer than the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
         exhausted before, and a run ends that fails as often in a row as it should have light runs.
     seed : int
     state : path, optional
-        File in which the state is kept after every trial. If it exists the run goes on from there: a
-        crash costs the trial in flight and no more. It is of one run at a time: one that finds that another has
-        written to it leaves it as it is, keeps its own state in a new file beside it and ends with an error.
+        File in which the state is kept after every trial. If it exists the run goes on from there: a crash costs the
+        trials in flight, which are made again. It is of one run at a time: one that finds that another has written to
+        it leaves it as it is, keeps its own state in a new file beside it and ends with an error.
     callback : callable, optional
         Called with every new trial when it is in the state, to show or log it; the run ends if it returns
         True.
@@ -75,6 +81,18 @@ def minimize(
         Configurations to try first, at both levels.
     retry_failed : bool
         Whether failed trials that `state` holds are run again first, each in its place, before new ones are asked for.
+    n_jobs : int
+        Trials under way at a time. With several, what is proposed depends on the order in which they end. An objective
+        that waits or computes outside of Python, as network libraries do, gains by threads.
+    executor : {"threads", "processes"}, concurrent.futures.Executor or Dask client, optional
+        Where trials run; None: in this thread or, with `n_jobs` above 1, in as many threads. Processes are new
+        interpreters, and need objectives that they can import. Ctrl-C then ends the run with the best that there is.
+    timeout : float, optional
+        Seconds after which no trial begins; those under way end. It changes no proposal.
+    target : float, optional
+        The run ends when a heavy value is as good.
+    progress : bool
+        Whether each trial has a line in stderr.
     **options
         More arguments of `BTAO`.
 
@@ -104,6 +122,9 @@ def minimize(
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
+    n_jobs = check_integer("n_jobs", n_jobs)
+    _check_number("timeout", timeout, 0)
+    _check_number("target", target, -math.inf)
     optimizer = BTAO(space, seed=seed, **options)
     light, heavy = optimizer.start_size
     if heavy > n_heavy and warm_start is None:
@@ -126,28 +147,21 @@ def minimize(
         optimizer.add_trials(warm_start)
     for config in enqueue:
         optimizer.enqueue(config)
-    run = _Run(objectives, optimizer, file, callback)
+    run = Run(objectives, optimizer, file, callback, n_heavy, timeout, target, progress)
     if retry_failed:
         for trial in optimizer.trials:
-            if trial.status == "failed" and not trial.given and not run.ended:
+            if trial.status == "failed" and not trial.given and run.ended is None:
                 run.make(optimizer.reopen(trial))
-
-    patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
-    while not run.ended and _heavy_runs(optimizer) < n_heavy:
-        latest = [trial for trial in optimizer.trials if not trial.given][-patience:]
-        if len(latest) == patience and all(trial.status == "failed" for trial in latest):
-            break
-        try:
-            trial = optimizer.ask()
-        except SpaceExhausted:
-            break
-        run.make(trial)
+    if n_jobs == 1 and executor is None:
+        run.one_by_one()
+    else:
+        run.in_parallel(Workers("threads" if executor is None else executor, n_jobs), n_jobs)
 
     best = optimizer.best
     if best is None:
         errors = [trial.error for trial in optimizer.trials if trial.error is not None]
         if run.ended:
-            why = "the callback ended the run before one did"
+            why = f"{run.ended} ended the run before one did"
         else:
             why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
         if path is not None and errors:
@@ -156,55 +170,8 @@ def minimize(
     return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
 
 
-def _heavy_runs(optimizer: BTAO) -> int:
-    """Heavy trials that were asked for."""
-    return sum(trial.level == "heavy" and not trial.given for trial in optimizer.trials)
-
-
-class _Run:
-    """The trials of one call of `minimize`."""
-
-    def __init__(
-        self,
-        objectives: Mapping[str, Callable[[dict[str, Any]], float]],
-        optimizer: BTAO,
-        file: StateFile | None,
-        callback: Callable[[Trial], Any] | None,
-    ) -> None:
-        self._objectives, self._optimizer, self._file, self._callback = objectives, optimizer, file, callback
-        self.ended = False  # by the callback
-
-    def make(self, trial: Trial) -> None:
-        """Run a trial, tell it, keep the state and call back."""
-        where = f"{trial.level} trial {trial.number} at {trial.config}"
-        try:
-            outcome: dict[str, Any] = {"value": self._objectives[trial.level](dict(trial.config))}
-        except Exception as error:
-            if self._is_wrong(trial, error):
-                kept = "is not kept" if self._file is None else f"is not kept in {self._file.path}"
-                error.add_note(
-                    f"{where} failed before any {trial.level} trial succeeded, and {kept}: the same call with a "
-                    "corrected objective goes on. For a configuration that cannot be trained, return nan"
-                )
-                raise
-            outcome = {"error": f"{type(error).__name__}: {error}"}
-            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=3)
-        try:
-            self._optimizer.tell(trial, **outcome)
-        except (TypeError, ValueError) as error:
-            got = outcome.get("value")
-            raise TypeError(
-                f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
-            ) from error
-        if self._file is not None:
-            self._file.write(self._optimizer)
-        if self._callback is not None:
-            answer = self._callback(self._optimizer.trials[trial.number])
-            self.ended = isinstance(answer, bool | np.bool_) and bool(answer)
-
-    def _is_wrong(self, trial: Trial, error: Exception) -> bool:
-        """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""
-        others = [each for each in self._optimizer.trials if each.level == trial.level and each.number != trial.number]
-        if any(each.status == "ok" for each in others):
-            return False
-        return is_of_code(error) or all(each.status == "pending" for each in others)
+def _check_number(name: str, value: object, least: float) -> None:
+    """Refuse what is neither None nor a finite number of at least `least`."""
+    if value is not None and not (is_number(value) and least <= value < math.inf):
+        at_least = f" of at least {least:g}" if math.isfinite(least) else ""
+        raise ValueError(f"{name} must be None or a finite number{at_least}, got {value!r}")

@@ -14,6 +14,7 @@ from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
 from btao.direction import Direction
 from btao.enqueued import Enqueued
+from btao.lock import Lock
 from btao.rules.additive import AdditiveRule
 from btao.rules.history import History
 from btao.rules.rate import RateRule
@@ -93,7 +94,8 @@ class BTAO:
     -----
     A failed trial is never best and never asked again. Its configuration counts as the worst
     light value seen, so that the search leaves its neighborhood. Several trials may be asked
-    before one is told: those under way are taken to turn out as the model expects.
+    before one is told: those under way are taken to turn out as the model expects. Several
+    threads may share an optimizer.
 
     Raises
     ------
@@ -148,6 +150,7 @@ class BTAO:
             raise ValueError(f"heavy_cost must be a finite number above 0, got {heavy_cost!r}")
         self.heavy_cost = float(heavy_cost)
         self.n_init_heavy = check_integer("n_init_heavy", n_init_heavy, none="None")
+        self._lock = Lock()
         self._history = History(space)
         self._enqueued = Enqueued(self._history)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
@@ -162,9 +165,10 @@ class BTAO:
         SpaceExhausted
             When every configuration of a finite space has been tried.
         """
-        level, point = self._enqueued.propose() or self._rule.propose()
-        trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
-        self._history.trials.append(trial)
+        with self._lock:
+            level, point = self._enqueued.propose() or self._rule.propose()
+            trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
+            self._history.trials.append(trial)
         # A copy: who adds to the configuration before training must not change ours.
         return replace(trial, config=dict(trial.config))
 
@@ -234,13 +238,15 @@ class BTAO:
                 level = check_level(level)
             except ValueError as reason:
                 raise ValueError(f"{reason}: of a configuration, tell(config, level, value)") from None
-            return self._take_on(Result.of(self.space, trial, level, value, error, cost))
-        known = self._known(trial)
-        if level is not None and value is not None:
-            raise TypeError(f"a trial knows its level: tell(trial, value), got {level!r} and {value!r} beside it")
-        if known.status != "pending":
-            raise ValueError(self._told_before(known))
-        return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
+            with self._lock:
+                return self._take_on(Result.of(self.space, trial, level, value, error, cost))
+        with self._lock:
+            known = self._known(trial)
+            if level is not None and value is not None:
+                raise TypeError(f"a trial knows its level: tell(trial, value), got {level!r} and {value!r} beside it")
+            if known.status != "pending":
+                raise ValueError(self._told_before(known))
+            return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
 
     def reopen(self, trial: Trial) -> Trial:
         """Forget that a trial failed: it is pending again, to be run and told anew.
@@ -262,13 +268,14 @@ class BTAO:
         TypeError
             If it is no trial.
         """
-        known = self._known(trial)
-        if known.status != "failed":
-            raise ValueError(f"trial {trial.number} must have failed to be run anew, it is {known.status}")
-        opened = replace(known, status="pending", error=None, cost=None)
-        self._history.trials[trial.number] = opened
-        self._history.n_told -= 1
-        self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
+        with self._lock:
+            known = self._known(trial)
+            if known.status != "failed":
+                raise ValueError(f"trial {trial.number} must have failed to be run anew, it is {known.status}")
+            opened = replace(known, status="pending", error=None, cost=None)
+            self._history.trials[trial.number] = opened
+            self._history.n_told -= 1
+            self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
         return replace(opened, config=dict(opened.config))
 
     def add_trials(self, trials: Any) -> int:
@@ -296,17 +303,18 @@ class BTAO:
         """
         results = read_results(trials, self.space)
         history = self._history
-        before = list(history.trials), history.n_told
         n_new = 0
-        try:
-            for result in results:
-                known = history.at(result.level, result.point)
-                if known is None or not result.repeats(self._direction.turn_trial(known)):
-                    self._take_on(result)
-                    n_new += 1
-        except ValueError:
-            history.trials, history.n_told = before
-            raise
+        with self._lock:
+            before = list(history.trials), history.n_told
+            try:
+                for result in results:
+                    known = history.at(result.level, result.point)
+                    if known is None or not result.repeats(self._direction.turn_trial(known)):
+                        self._take_on(result)
+                        n_new += 1
+            except ValueError:
+                history.trials, history.n_told = before
+                raise
         return n_new
 
     def enqueue(self, config: Mapping[str, Any], level: LevelName = "heavy") -> None:
@@ -324,7 +332,9 @@ class BTAO:
         TypeError, ValueError
             If the configuration is not of the space, or there is no such level.
         """
-        self._enqueued.add(check_level(level), self.space.to_unit(config))
+        entry = check_level(level), self.space.to_unit(config)
+        with self._lock:
+            self._enqueued.add(*entry)
 
     def _take_on(self, result: Result) -> Trial:
         """Record a result made elsewhere; ValueError where another is known."""
@@ -401,7 +411,8 @@ class BTAO:
         The model is that of the last proposal, told all results since; before there is one, this is `best`. It
         differs from `best` where the model takes a difference of results for noise.
         """
-        return self._turned(self._rule.recommended())
+        with self._lock:
+            return self._turned(self._rule.recommended())
 
     def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
         """The performance profile: mean and standard deviation of the heavy response.
@@ -425,9 +436,10 @@ class BTAO:
         if isinstance(configs, Mapping):
             configs = [configs]
         points = np.array([self.space.to_unit(config) for config in configs]).reshape(-1, self.space.dim)
-        if not self._history.paired():
-            raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
-        mean, std = self._rule.predict(points)
+        with self._lock:
+            if not self._history.paired():
+                raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
+            mean, std = self._rule.predict(points)
         return self._direction.turn(mean), std
 
     def _turned(self, trial: Trial | None) -> Trial | None:
@@ -437,18 +449,19 @@ class BTAO:
 
     def to_json(self) -> str:
         """The whole state as JSON text, from which `from_json` continues exactly."""
-        return write_state(
-            {
-                "space": self.space.to_dict(),
-                "delta_bounds": bounds_to_json(self.delta_bounds),
-                "rho_bounds": bounds_to_json(self.rho_bounds),
-                **{name: getattr(self, name) for name in OPTIONS},
-                "design": self._rule.design.tolist(),
-                "trials": [trial.to_dict() for trial in self.trials],
-                "enqueued": self._enqueued.to_list(),
-                "state": self._rule.state(),
-            }
-        )
+        with self._lock:
+            return write_state(
+                {
+                    "space": self.space.to_dict(),
+                    "delta_bounds": bounds_to_json(self.delta_bounds),
+                    "rho_bounds": bounds_to_json(self.rho_bounds),
+                    **{name: getattr(self, name) for name in OPTIONS},
+                    "design": self._rule.design.tolist(),
+                    "trials": [trial.to_dict() for trial in self.trials],
+                    "enqueued": self._enqueued.to_list(),
+                    "state": self._rule.state(),
+                }
+            )
 
     @classmethod
     def from_json(cls, text: str) -> BTAO:

@@ -1,0 +1,50 @@
+"""What a light objective returns beside its value, kept for the heavy run of the same configuration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from btao.trial import Trial
+
+
+class LightResults:
+    """A model, the path of a checkpoint or whatever a heavy run goes on from.
+
+    A result is kept until the heavy run of its configuration begins, and none longer than this object.
+
+    Parameters
+    ----------
+    heavy : callable
+        The heavy objective. It takes part by a parameter named `light`: then the light one may return a pair, its value
+        and a result, and the heavy one is given the result, or None where there is none.
+    """
+
+    def __init__(self, heavy: Callable[..., Any]) -> None:
+        self.wanted = _takes_light(heavy)
+        self._kept: dict[Hashable, Any] = {}
+
+    def arguments(self, trial: Trial) -> dict[str, Any]:
+        """What the objective of a trial is given beside the configuration; a result is handed out once."""
+        if not self.wanted or trial.level == "light":
+            return {}
+        return {"light": self._kept.pop(_key(trial), None)}
+
+    def value(self, trial: Trial, returned: Any) -> Any:
+        """The value of what an objective returned, without the result beside it, which is kept."""
+        if not (self.wanted and trial.level == "light" and isinstance(returned, tuple) and len(returned) == 2):
+            return returned
+        value, self._kept[_key(trial)] = returned
+        return value
+
+
+def _key(trial: Trial) -> Hashable:
+    return tuple(trial.config.values())
+
+
+def _takes_light(heavy: Callable[..., Any]) -> bool:
+    try:
+        return "light" in inspect.signature(heavy).parameters
+    except ValueError:  # of some built-in functions there is no signature
+        return False

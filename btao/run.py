@@ -1,0 +1,191 @@
+"""The trials of one call of `minimize`: one after another, or several at a time."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from btao.errors import is_of_code
+from btao.light_results import LightResults
+from btao.optimizer import BTAO
+from btao.rules.rule import SpaceExhausted
+from btao.state_file import StateFile
+from btao.trial import Trial, measured
+from btao.workers import Workers
+
+
+class Run:
+    """Trials, each of which is told, kept in the state and shown to the callback when it ends.
+
+    Parameters
+    ----------
+    objectives : {"light": callable, "heavy": callable}
+    optimizer : BTAO
+        Trials that wait in it, as a run leaves them that is interrupted, are made first.
+    file : StateFile, optional
+    callback : callable, optional
+    n_heavy : int
+    timeout : float, optional
+        Seconds after which no trial begins.
+    target : float, optional
+        A heavy value that is good enough to end the run.
+    progress : bool
+        Whether each trial has a line in stderr.
+
+    Attributes
+    ----------
+    ended : str or None
+        What ended the run before its time.
+    """
+
+    def __init__(
+        self,
+        objectives: Mapping[str, Callable[..., Any]],
+        optimizer: BTAO,
+        file: StateFile | None,
+        callback: Callable[[Trial], Any] | None,
+        n_heavy: int,
+        timeout: float | None,
+        target: float | None,
+        progress: bool,
+    ) -> None:
+        self._objectives, self._optimizer, self._file, self._callback = objectives, optimizer, file, callback
+        self._n_heavy, self._target, self._progress = n_heavy, target, progress
+        self._end = None if timeout is None else time.monotonic() + timeout
+        self._patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
+        self._light = LightResults(objectives["heavy"])
+        self._waiting = optimizer.pending
+        self.ended: str | None = None
+
+    def one_by_one(self) -> None:
+        """Make trials until the run is over."""
+        while (trial := self._next()) is not None:
+            self.make(trial)
+
+    def in_parallel(self, workers: Workers, n_jobs: int) -> None:
+        """Make trials, `n_jobs` at a time, until the run is over.
+
+        After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended; the
+        others wait in the state.
+        """
+        try:
+            while True:
+                while workers.n_running < n_jobs and (trial := self._next()) is not None:
+                    workers.start(trial, self._objectives[trial.level], self._light.arguments(trial))
+                if not workers.n_running:
+                    return
+                ended, future = workers.next()
+                self._finish(ended, future.result)
+        except KeyboardInterrupt:
+            self._keep_ended(workers, wait=False)
+            if self._optimizer.best is None:
+                raise
+            self.ended = "Ctrl-C"
+            warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=3)
+        except Exception:
+            self._keep_ended(workers, wait=True)
+            raise
+        finally:
+            workers.close()
+
+    def make(self, trial: Trial) -> None:
+        """Run a trial, tell it, keep the state and call back."""
+        objective = self._objectives[trial.level]
+        self._finish(trial, lambda: objective(dict(trial.config), **self._light.arguments(trial)))
+
+    def _next(self) -> Trial | None:
+        """The next trial; None where the run is over, or must wait for trials under way."""
+        if self.ended is None and self._end is not None and time.monotonic() >= self._end:
+            self.ended = "the timeout"
+        if self.ended is not None or self._is_good_enough():
+            return None
+        if self._waiting:
+            return self._waiting.pop(0)
+        asked = [trial for trial in self._optimizer.trials if not trial.given]
+        latest = asked[-self._patience :]
+        hopeless = len(latest) == self._patience and all(trial.status == "failed" for trial in latest)
+        if hopeless or sum(trial.level == "heavy" for trial in asked) >= self._n_heavy:
+            return None
+        try:
+            return self._optimizer.ask()
+        except SpaceExhausted:
+            return None
+
+    def _is_good_enough(self) -> bool:
+        best = self._optimizer.best
+        if self._target is None or best is None:
+            return False
+        sign = -1 if self._optimizer.direction == "maximize" else 1
+        return sign * measured(best) <= sign * self._target
+
+    def _finish(self, trial: Trial, result: Callable[[], Any]) -> None:
+        """Tell a trial what `result` returns or raises, keep the state and call back."""
+        where = f"{trial.level} trial {trial.number} at {trial.config}"
+        try:
+            outcome: dict[str, Any] = {"value": self._light.value(trial, result())}
+        except Exception as error:
+            if self._is_wrong(trial, error):
+                kept = "is not kept" if self._file is None else f"is not kept in {self._file.path}"
+                error.add_note(
+                    f"{where} failed before any {trial.level} trial succeeded, and {kept}: the same call with a "
+                    "corrected objective goes on. For a configuration that cannot be trained, return nan"
+                )
+                raise
+            outcome = {"error": f"{type(error).__name__}: {error}"}
+            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=5)
+        self._tell(trial, outcome)
+        told = self._optimizer.trials[trial.number]
+        if self._progress:
+            self._show(told)
+        if self._callback is not None:
+            answer = self._callback(told)
+            if isinstance(answer, bool | np.bool_) and answer:
+                self.ended = "the callback"
+
+    def _tell(self, trial: Trial, outcome: Mapping[str, Any]) -> None:
+        try:
+            self._optimizer.tell(trial, **outcome)
+        except (TypeError, ValueError) as error:
+            got = outcome.get("value")
+            raise TypeError(
+                f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
+            ) from error
+        if self._file is not None:
+            self._file.write(self._optimizer)
+
+    def _keep_ended(self, workers: Workers, wait: bool) -> None:
+        """Tell the results of trials that have ended, or will; what raised waits in the state, to be made again."""
+        while workers.n_running:
+            try:
+                trial, future = workers.next(wait)
+            except queue.Empty:
+                return
+            if future.cancelled() or future.exception() is not None:
+                continue
+            try:
+                self._tell(trial, {"value": self._light.value(trial, future.result())})
+            except TypeError:
+                continue  # the first error is the one that is raised
+
+    def _is_wrong(self, trial: Trial, error: Exception) -> bool:
+        """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""
+        others = [each for each in self._optimizer.trials if each.level == trial.level and each.number != trial.number]
+        if any(each.status == "ok" for each in others):
+            return False
+        return is_of_code(error) or all(each.status == "pending" for each in others)
+
+    def _show(self, trial: Trial) -> None:
+        trials = self._optimizer.trials
+        n_heavy = sum(each.level == "heavy" and not each.given and each.status != "pending" for each in trials)
+        best = self._optimizer.best
+        print(
+            f"{trial.level} {trial.number}: {trial.error if trial.value is None else f'{trial.value:.6g}'} · "
+            f"heavy {n_heavy}/{self._n_heavy} · best {'none yet' if best is None else f'{measured(best):.6g}'}",
+            file=sys.stderr,
+        )

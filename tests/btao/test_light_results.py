@@ -1,0 +1,87 @@
+"""btao.light_results: a heavy run goes on from what the light one returned."""
+
+import gc
+import weakref
+
+import pytest
+
+from btao import minimize
+from optimizer_runs import FREE, LINE
+
+OPTIONS = {"n_init": 2, **FREE}
+
+
+class Model:
+    """Something that a light run leaves, and that can be seen to be gone."""
+
+    def __init__(self, x):
+        self.x = x
+
+
+def value(config):
+    return (config["x"] - 0.4) ** 2
+
+
+def test_the_heavy_run_is_given_what_the_light_run_of_its_configuration_returned():
+    given = []
+
+    def heavy(config, light):
+        given.append((light, config["x"]))
+        return value(config)
+
+    result = minimize({"light": lambda config: (value(config), Model(config["x"])), "heavy": heavy}, LINE, 5, **OPTIONS)
+    assert len(given) == 5 and all(model.x == x for model, x in given)
+    assert [trial.value for trial in result.trials] == [value(trial.config) for trial in result.trials]
+
+
+def test_nothing_is_kept_longer_than_needed():
+    alive, seen = weakref.WeakSet(), []
+
+    def light(config):
+        model = Model(config["x"])
+        alive.add(model)
+        return value(config), model
+
+    def heavy(config, light):
+        return value(config)
+
+    def count(trial):
+        gc.collect()
+        seen.append((trial.level, len(alive)))
+
+    result = minimize({"light": light, "heavy": heavy}, LINE, 4, callback=count, **OPTIONS)
+    kept = 0
+    for level, n in seen:
+        kept += 1 if level == "light" else -1  # what a heavy run was given is gone when it has ended
+        assert n == kept
+    gc.collect()
+    assert kept == 4 and len(alive) == 0  # with the run all the rest goes, though its result is held
+    assert len(result.trials) == 12
+
+
+def test_a_light_objective_may_return_its_value_alone_and_a_restart_has_no_results(tmp_path):
+    given = []
+
+    def heavy(config, *, light):
+        given.append(light)
+        return value(config)
+
+    minimize({"light": value, "heavy": heavy}, LINE, 2, **OPTIONS)
+    assert given == [None, None]
+    objectives = {"light": lambda config: (value(config), "checkpoint"), "heavy": heavy}
+    state = tmp_path / "run.json"
+    minimize(objectives, LINE, 1, state=state, n_init=1, **FREE)
+    minimize(objectives, LINE, 2, state=state, n_init=1, **FREE)
+    assert given[2] == "checkpoint" and len(given) == 4
+
+
+def test_a_pair_is_no_value_where_the_heavy_objective_asks_for_nothing():
+    objectives = {"light": lambda config: (value(config), "model"), "heavy": value}
+    with pytest.raises(TypeError, match=r"objectives\['light'\] must return a real number, got \(.*, 'model'\) at"):
+        minimize(objectives, LINE, 1, n_init=1, **FREE)
+
+
+def test_a_heavy_objective_without_a_signature_asks_for_nothing():
+    objectives = {"light": value, "heavy": max}  # the larger key of {"x": ...} is no number
+    with pytest.raises(TypeError, match=r"objectives\['heavy'\] must return a real number, got 'x'"):
+        minimize(objectives, LINE, 1, n_init=1, **FREE)
