@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from btao.parameters import Categorical, Integer, Ordinal, Real
 from btao.space import Space
+from btao.training import Level
 from btao.trial import Trial
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = [
     "BTAO",
     "Categorical",
     "Integer",
+    "Level",
     "OptimizationResult",
     "Ordinal",
     "Real",

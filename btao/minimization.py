@@ -12,11 +12,13 @@ from typing import Any
 
 from btao.checks import check_integer, is_number
 from btao.optimizer import BTAO
-from btao.run import Run
+from btao.running.objectives import check_objectives
+from btao.running.run import Run
+from btao.running.state_file import StateFile
+from btao.running.workers import Workers
 from btao.space import Space
-from btao.state_file import StateFile
-from btao.trial import LEVELS, Trial, measured
-from btao.workers import Workers
+from btao.training import Level
+from btao.trial import Trial, measured
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,12 @@ class OptimizationResult:
 
 
 def minimize(
-    objectives: Mapping[str, Callable[..., Any]],
+    objectives: Mapping[str, Callable[..., Any]] | Callable[..., Any],
     space: Space,
     n_heavy: int,
     seed: int = 0,
     *,
+    levels: Mapping[str, Level | tuple[Any, ...]] | None = None,
     state: str | os.PathLike[str] | None = None,
     callback: Callable[[Trial], Any] | None = None,
     warm_start: Any = None,
@@ -55,7 +58,7 @@ def minimize(
 
     Parameters
     ----------
-    objectives : {"light": callable, "heavy": callable}
+    objectives : {"light": callable, "heavy": callable}, or with `levels` one callable
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
         `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
         does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
@@ -68,6 +71,9 @@ def minimize(
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
         exhausted before, and a run ends that fails as often in a row as it should have light runs.
     seed : int
+    levels : {"light": Level, "heavy": Level}, optional
+        The one objective is then called with the level as `level`, and stops its training there; btao/TRAINING.md has
+        examples with Keras and PyTorch. A level may be given as a tuple: (10,), or (50, 5, 0.001).
     state : path, optional
         File in which the state is kept after every trial. If it exists the run goes on from there: a crash costs the
         trials in flight, which are made again. It is of one run at a time: one that finds that another has written to
@@ -114,11 +120,7 @@ def minimize(
     Exception
         What an objective raises that shows that it is wrong, see `objectives`, with a note of what is kept.
     """
-    if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
-        raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')
-    for level, objective in objectives.items():
-        if not callable(objective):
-            raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
+    functions = check_objectives(objectives, levels)
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
@@ -147,7 +149,7 @@ def minimize(
         optimizer.add_trials(warm_start)
     for config in enqueue:
         optimizer.enqueue(config)
-    run = Run(objectives, optimizer, file, callback, n_heavy, timeout, target, progress)
+    run = Run(functions, optimizer, file, callback, n_heavy, timeout, target, progress)
     if retry_failed:
         for trial in optimizer.trials:
             if trial.status == "failed" and not trial.given and run.ended is None:

@@ -12,18 +12,18 @@ import numpy as np
 from btao.arrays import FloatArray
 from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
-from btao.direction import Direction
-from btao.enqueued import Enqueued
-from btao.lock import Lock
+from btao.interface.direction import Direction
+from btao.interface.enqueued import Enqueued
+from btao.interface.lock import Lock
+from btao.interface.state import FORMER_RULES, bounds_to_json, read_state, write_state
+from btao.interface.warm_start import Result, read_results
 from btao.rules.additive import AdditiveRule
 from btao.rules.history import History
 from btao.rules.rate import RateRule
 from btao.rules.rule import Rule
 from btao.space import Space
-from btao.state import FORMER_RULES, bounds_to_json, read_state, write_state
 from btao.tam import check_bounds
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
-from btao.warm_start import Result, read_results
 
 RULES = ("joint", "paper", "rate")
 OPTIONS = (

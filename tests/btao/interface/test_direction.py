@@ -1,4 +1,4 @@
-"""btao.direction: maximization is minimization of the negated values, all of it in the user's sense."""
+"""btao.interface.direction: maximization is minimization of the negated values, all of it in the user's sense."""
 
 import math
 import warnings

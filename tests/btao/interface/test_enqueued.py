@@ -1,4 +1,4 @@
-"""btao.enqueued: configurations that are tried first."""
+"""btao.interface.enqueued: configurations that are tried first."""
 
 import pytest
 

@@ -18,7 +18,8 @@ class LightResults:
     ----------
     heavy : callable
         The heavy objective. It takes part by a parameter named `light`: then the light one may return a pair, its value
-        and a result, and the heavy one is given the result, or None where there is none.
+        and a result, and the heavy one is given the result, or None where there is none. Of a pair that the heavy one
+        returns, as where one function trains at both levels, the result is dropped.
     """
 
     def __init__(self, heavy: Callable[..., Any]) -> None:
@@ -33,9 +34,11 @@ class LightResults:
 
     def value(self, trial: Trial, returned: Any) -> Any:
         """The value of what an objective returned, without the result beside it, which is kept."""
-        if not (self.wanted and trial.level == "light" and isinstance(returned, tuple) and len(returned) == 2):
+        if not (self.wanted and isinstance(returned, tuple) and len(returned) == 2):
             return returned
-        value, self._kept[_key(trial)] = returned
+        value, result = returned
+        if trial.level == "light":
+            self._kept[_key(trial)] = result
         return value
 
 

@@ -1,4 +1,4 @@
-"""btao.workers and btao.run: several trials at a time, and what ends a run."""
+"""btao.running.workers and btao.running.run: several trials at a time, and what ends a run."""
 
 import _thread
 import copy

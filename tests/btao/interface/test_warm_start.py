@@ -1,4 +1,4 @@
-"""btao.warm_start and BTAO.tell(config, level, value): results made elsewhere."""
+"""btao.interface.warm_start and BTAO.tell(config, level, value): results made elsewhere."""
 
 import math
 

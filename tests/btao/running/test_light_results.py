@@ -1,4 +1,4 @@
-"""btao.light_results: a heavy run goes on from what the light one returned."""
+"""btao.running.light_results: a heavy run goes on from what the light one returned."""
 
 import gc
 import weakref

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from btao.errors import is_of_code
-from btao.light_results import LightResults
 from btao.optimizer import BTAO
 from btao.rules.rule import SpaceExhausted
-from btao.state_file import StateFile
+from btao.running.light_results import LightResults
+from btao.running.state_file import StateFile
+from btao.running.workers import Workers
 from btao.trial import Trial, measured
-from btao.workers import Workers
 
 
 class Run:

@@ -1,0 +1,65 @@
+"""The two functions that `minimize` calls: given as such, or as one function and the levels it trains to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from btao.training import Level
+from btao.trial import LEVELS
+
+Objectives = Mapping[str, Callable[..., Any]]
+
+ELSEWHERE = (
+    "btao has two levels: for more, Hyperband, BOHB or DEHB are made, for one, a Gaussian process of one level as "
+    "scikit-optimize's or Optuna's"
+)
+
+
+def check_objectives(objectives: Any, levels: Any) -> Objectives:
+    """A function for each level.
+
+    Parameters
+    ----------
+    objectives : {"light": callable, "heavy": callable}, or with `levels` one callable
+    levels : {"light": Level, "heavy": Level}, optional
+        A level may also be given as the tuple of its arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are something else.
+    """
+    if levels is None:
+        if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
+            raise ValueError(
+                'objectives must be {"light": function, "heavy": function}, or one function and levels= be given, '
+                f"got {objectives!r}; {ELSEWHERE}"
+            )
+        for level, objective in objectives.items():
+            if not callable(objective):
+                raise TypeError(f"objectives[{level!r}] must be callable, got {objective!r}")
+        return objectives
+    if not callable(objectives):
+        raise TypeError(f"objectives must be one function where levels are given, got {objectives!r}")
+    if not isinstance(levels, Mapping) or set(levels) != set(LEVELS):
+        raise ValueError(f'levels must be {{"light": Level, "heavy": Level}}, got {levels!r}; {ELSEWHERE}')
+    light, heavy = (_level(name, levels[name]) for name in LEVELS)
+    if heavy.iterations <= light.iterations:
+        raise ValueError(
+            f"levels['heavy'] must have more iterations than levels['light'], got {heavy.iterations} and "
+            f"{light.iterations}"
+        )
+    return {"light": partial(objectives, level=light), "heavy": partial(objectives, level=heavy)}
+
+
+def _level(name: str, level: Any) -> Level:
+    if isinstance(level, Level):
+        return level
+    if not isinstance(level, tuple) or not 1 <= len(level) <= 3:
+        raise TypeError(f"levels[{name!r}] must be a Level or (iterations, patience, tolerance), got {level!r}")
+    try:
+        return Level(*level)
+    except ValueError as error:
+        raise ValueError(f"levels[{name!r}]: {error}") from None
