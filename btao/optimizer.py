@@ -24,6 +24,10 @@ from btao.rules.rule import Rule
 from btao.space import Space
 from btao.tam import check_bounds
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
+from btao.viewing.frames import trials_frame
+from btao.viewing.html import summary
+from btao.viewing.importance import total_effects
+from btao.viewing.plots import plot_history, plot_profile
 
 RULES = ("joint", "paper", "rate")
 OPTIONS = (
@@ -441,6 +445,44 @@ class BTAO:
                 raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
             mean, std = self._rule.predict(points)
         return self._direction.turn(mean), std
+
+    def importance(self) -> dict[str, float]:
+        """How much of the variation of the heavy response each parameter makes, by the model: its total Sobol' index.
+
+        Returns
+        -------
+        dict of str to float
+            By parameter, from the largest, each from 0 to about 1. Their sum exceeds 1 where parameters act together.
+
+        Raises
+        ------
+        RuntimeError
+            Before the first successful heavy trial.
+        """
+        self.predict([])  # raises it
+        with self._lock:
+            return total_effects(lambda points: self._rule.predict(points)[0], self.space)
+
+    def plot_profile(self, *names: str, ax: Any = None) -> Any:
+        """Draw the heavy response along one parameter or two, as `btao.viewing.plots.plot_profile` has it."""
+        return plot_profile(self, *names, ax=ax)
+
+    def _repr_html_(self) -> str:
+        return summary(self)
+
+    def plot_history(self, ax: Any = None) -> Any:
+        """Draw the values of all trials, and the best so far, as `btao.viewing.plots.plot_history` has it."""
+        return plot_history(self, ax=ax)
+
+    def trials_frame(self) -> Any:
+        """All trials as a DataFrame of pandas: a column for each attribute of `Trial` and each parameter.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return trials_frame(self.trials, self.space)
 
     def _turned(self, trial: Trial | None) -> Trial | None:
         return None if trial is None else self._direction.turn_trial(trial)

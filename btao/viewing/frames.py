@@ -1,0 +1,41 @@
+"""Trials as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from btao.space import Space
+from btao.trial import Trial
+from btao.viewing.optional import load
+
+COLUMNS = ("number", "level", "status", "value", "error", "cost", "given")
+
+
+def trials_frame(trials: Sequence[Trial], space: Space) -> Any:
+    """A DataFrame with a row a trial.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    space : Space
+
+    Returns
+    -------
+    pandas.DataFrame
+        The attributes of `Trial` and a column for each parameter, which is called "config.<name>" where a column of
+        that name is there already.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    pandas = load("pandas", "trials_frame()")
+    names = {name: f"config.{name}" if name in COLUMNS else name for name in space.names}
+    rows = [
+        {name: getattr(trial, name) for name in COLUMNS} | {names[name]: trial.config[name] for name in names}
+        for trial in trials
+    ]
+    frame = pandas.DataFrame(rows, columns=[*COLUMNS, *names.values()])
+    return frame.astype({"value": float, "cost": float})

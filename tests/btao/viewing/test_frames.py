@@ -1,0 +1,46 @@
+"""btao.viewing.frames: trials as a table, which is a warm start, too."""
+
+import importlib
+import math
+
+import pandas as pd
+import pytest
+
+from btao import BTAO, Real, Space
+from optimizer_runs import FREE, MIXED, play
+
+
+def test_a_row_has_all_of_a_trial():
+    optimizer = BTAO(MIXED, n_init=2, **FREE)
+    optimizer.tell(optimizer.ask(), error="no")
+    optimizer.tell(optimizer.ask(), 0.5, cost=2)
+    optimizer.ask()
+    frame = optimizer.trials_frame()
+    assert list(frame.columns) == ["number", "level", "status", "value", "error", "cost", "given", "x", "n", "kind"]
+    assert frame["status"].tolist() == ["failed", "ok", "pending"]
+    assert frame["value"][1] == 0.5 and frame["cost"][1] == 2 and math.isnan(frame["value"][0])
+    assert frame[["x", "n", "kind"]].to_dict("records") == [trial.config for trial in optimizer.trials]
+
+
+def test_a_table_of_trials_is_a_warm_start():
+    first = BTAO(MIXED, n_init=2, seed=1, **FREE)
+    play(first, 7)
+    second = BTAO(MIXED, n_init=2, seed=2, **FREE)
+    assert second.add_trials(first.trials_frame()) == 7
+    pd.testing.assert_frame_equal(
+        second.trials_frame().drop(columns="given"), first.trials_frame().drop(columns="given")
+    )
+
+
+def test_no_trials_are_an_empty_table_and_names_do_not_clash():
+    assert BTAO(Space({"cost": Real(0, 1)})).trials_frame().columns[-1] == "config.cost"
+    assert len(BTAO(MIXED).trials_frame()) == 0
+
+
+def test_without_pandas_an_error_says_how_to_get_it(monkeypatch):
+    def without(name, *arguments):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    with pytest.raises(ImportError, match=r"trials_frame\(\) needs pandas: pip install pandas"):
+        BTAO(MIXED).trials_frame()

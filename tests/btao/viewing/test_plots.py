@@ -1,0 +1,104 @@
+"""btao.viewing.plots and html: what is drawn, and where."""
+
+import importlib
+import math
+
+import matplotlib
+import matplotlib.figure
+import numpy as np
+import pytest
+
+from btao import BTAO, Categorical, Integer, Real, Space
+from optimizer_runs import FREE, play
+
+matplotlib.use("agg")
+SPACE = Space({"rate": Real(1e-4, 1e-1, log=True), "n": Integer(1, 9), "kind": Categorical(["a", "b"])})
+
+
+def error(config, level):
+    value = 0.1 + (math.log10(config["rate"]) + 2) ** 2 / 10 + 0.02 * config["n"] + 0.1 * (config["kind"] == "b")
+    return value if level == "heavy" else 1.2 * value
+
+
+@pytest.fixture(scope="module")
+def optimizer():
+    optimizer = BTAO(SPACE, n_init=3, seed=1, **FREE)
+    play(optimizer, 10, error)
+    optimizer.tell(optimizer.ask(), error="no")
+    return optimizer
+
+
+def line(ax, label):
+    (found,) = [each for each in ax.get_lines() if each.get_label() == label]
+    return np.array(found.get_xdata(), dtype=float), np.array(found.get_ydata(), dtype=float)
+
+
+def values(optimizer, level):
+    return [trial for trial in optimizer.trials if trial.level == level and trial.status == "ok"]
+
+
+def test_a_profile_of_one_parameter_has_mean_band_and_data_of_both_levels(optimizer):
+    ax = optimizer.plot_profile("rate")
+    x, mean = line(ax, "heavy, by the model")
+    assert (x[0], x[-1], ax.get_xscale(), ax.get_xlabel()) == (1e-4, 1e-1, "log", "rate")
+    best = optimizer.best.config
+    expected, std = optimizer.predict([best | {"rate": each} for each in x.tolist()])
+    np.testing.assert_allclose(mean, expected)
+    band = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
+    assert band[:, 1].max() == pytest.approx((expected + 2 * std).max())
+    for level in ("light", "heavy"):
+        assert line(ax, level)[1].tolist() == [trial.value for trial in values(optimizer, level)]
+
+
+def test_categories_stand_side_by_side_with_their_names(optimizer):
+    ax = optimizer.plot_profile("kind")
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b"]
+    assert line(ax, "light")[0].tolist() == ["ab".index(t.config["kind"]) for t in values(optimizer, "light")]
+
+
+def test_a_profile_of_two_parameters_is_an_image_with_the_trials_in_their_places(optimizer):
+    ax = optimizer.plot_profile("n", "rate")
+    image = ax.collections[0].get_array()
+    x = np.arange(1, 10)
+    best = optimizer.best.config
+    expected, _ = optimizer.predict([best | {"n": int(n), "rate": 1e-4} for n in x])
+    np.testing.assert_allclose(np.asarray(image).reshape(-1, 9)[0], expected)
+    trials = values(optimizer, "heavy")
+    np.testing.assert_allclose(line(ax, "heavy"), np.transpose([[t.config["n"], t.config["rate"]] for t in trials]))
+
+
+def test_the_history_shows_every_trial_and_the_best_so_far(optimizer):
+    figure = matplotlib.figure.Figure()
+    ax = optimizer.plot_history(ax=figure.add_subplot())
+    heavy = values(optimizer, "heavy")
+    numbers, best = line(ax, "best heavy")
+    assert best[-1] == optimizer.best.value and numbers[-1] == 10
+    np.testing.assert_array_equal(best[:-1], np.minimum.accumulate([trial.value for trial in heavy]))
+    assert len(line(ax, "light")[0]) + len(heavy) + len(line(ax, "failed")[0]) // 2 == 11
+    empty = BTAO(SPACE).plot_history(ax=figure.add_subplot())
+    assert line(empty, "heavy")[0].size == 0
+
+
+def test_what_cannot_be_drawn_is_refused(optimizer, monkeypatch):
+    with pytest.raises(RuntimeError, match="predict needs a successful light and heavy trial"):
+        BTAO(SPACE).plot_profile("rate")
+    for names in ((), ("rate", "rate"), ("rate", "n", "kind")):
+        with pytest.raises(ValueError, match="names must be one parameter or two different ones"):
+            optimizer.plot_profile(*names)
+    with pytest.raises(ValueError, match=r"names must be of the parameters .*, got 'lr'"):
+        optimizer.plot_profile("lr")
+
+    def without(name, *arguments):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    with pytest.raises(ImportError, match=r"plot_history\(\) needs matplotlib: pip install matplotlib"):
+        optimizer.plot_history()
+
+
+def test_a_notebook_shows_a_table(optimizer):
+    page = optimizer._repr_html_()
+    assert "<td>joint</td>" in page and "<td>minimize</td>" in page
+    assert f"{optimizer.best.value:.6g} (trial {optimizer.best.number})" in page
+    assert "1 failed, 0 pending" in page and "best rate" in page
+    assert "best value" not in BTAO(Space({"<x>": Real(0, 1)}))._repr_html_()
