@@ -45,7 +45,7 @@ class BOHB(Brackets):
         If an argument is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=True, **LIBRARY)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", conditions=True, model_based=True, **LIBRARY)
 
     def __init__(
         self,

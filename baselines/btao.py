@@ -38,7 +38,7 @@ class BTAOMethod:
         As `btao.BTAO` does.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="two", model_based=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="two", conditions=True, model_based=True)
 
     def __init__(
         self,

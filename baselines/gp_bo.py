@@ -41,7 +41,7 @@ class GPBO:
         If `seed` or `n_init` is no integer of at least 0 or 1.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", model_based=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", conditions=True, model_based=True)
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
         check_integer("n_init", n_init, none="null")

@@ -19,6 +19,7 @@ from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem
 from btao import Categorical, Real, Space
 from btao.checks import check_integer
 from btao.parameters import ONE_HOT_HEIGHT
+from btao.spaces.conditions import INACTIVE
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -72,7 +73,7 @@ class MultiFidelityGP:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="two", model_based=True, requires=("botorch", "torch"), extra="botorch"
+        levels="two", conditions=True, model_based=True, requires=("botorch", "torch"), extra="botorch"
     )
 
     def __init__(
@@ -273,14 +274,22 @@ def encoded(acquisition: AcquisitionFunction, space: Space) -> AcquisitionFuncti
     import torch
     from botorch.acquisition import AcquisitionFunction
 
+    def active(X: Tensor) -> Tensor:
+        points = X[..., :-1].detach().numpy()
+        return torch.from_numpy(space.active(points.reshape(-1, space.dim)).reshape(points.shape))
+
     class Encoded(AcquisitionFunction):  # type: ignore[misc]
         def forward(self, X: Tensor) -> Tensor:
             columns = []
+            here = active(X) if space.conditions else None
             for j, kind in enumerate(space.parameters.values()):
                 column = X[..., j : j + 1]
                 if isinstance(kind, Categorical):
                     number = (column * kind.size).long().clamp(max=kind.size - 1)
                     column = ONE_HOT_HEIGHT * (number == torch.arange(kind.size)).to(X)
+                if here is not None:
+                    fixed = torch.full_like(column, 0.0 if isinstance(kind, Categorical) else INACTIVE)
+                    column = torch.where(here[..., j : j + 1], column, fixed)
                 columns.append(column)
             return acquisition(torch.cat([*columns, X[..., -1:]], dim=-1))
 

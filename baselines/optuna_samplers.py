@@ -17,6 +17,7 @@ from btao.parameters import Parameter
 class _OptunaMethod(ABC):
     """A study of Optuna, asked and told one trial at a time; heavy runs only.
 
+    Of conditional parameters the active ones alone are suggested, each after those that its conditions name.
     A shared start is enqueued as the study's first trials, and counts among the `n_startup_trials`
     as all completed trials do. Failed trials are told as such: the samplers leave them out.
     Configurations may repeat: the search is never exhausted.
@@ -31,7 +32,7 @@ class _OptunaMethod(ABC):
         with self._isolated:
             import optuna
 
-            self._distributions = distributions(problem.space)
+            self._distributions = distributions(problem.space)  # of all parameters, by name
             # Optuna seeds numpy's RandomState, which takes 32 bits.
             sampler = self._sampler(self._isolated.short_seed, **options)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
@@ -51,9 +52,19 @@ class _OptunaMethod(ABC):
             If Optuna does not answer.
         """
         with self._isolated:
-            asked = self._study.ask(fixed_distributions=self._distributions)
-        config = {name: _value(kind, asked.params[name]) for name, kind in self._problem.space.parameters.items()}
+            asked = self._study.ask()
+            config = self._problem.space.assemble(lambda name: self._suggested(asked, name))
         return self._pending.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
+
+    def _suggested(self, asked: Any, name: str) -> Any:
+        """The value that Optuna suggests for an active parameter."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+        kind, distribution = self._problem.space.parameters[name], self._distributions[name]
+        if isinstance(distribution, CategoricalDistribution):
+            return _value(kind, asked.suggest_categorical(name, distribution.choices))
+        suggest = asked.suggest_float if isinstance(distribution, FloatDistribution) else asked.suggest_int
+        return _value(kind, suggest(name, distribution.low, distribution.high, log=distribution.log))
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -93,7 +104,7 @@ class OptunaTPE(_OptunaMethod):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("optuna",), extra="optuna"
+        levels="heavy", conditions=True, model_based=True, requires=("optuna",), extra="optuna"
     )
 
     def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
@@ -127,7 +138,7 @@ class OptunaGP(_OptunaMethod):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("optuna", "torch"), extra="optuna"
+        levels="heavy", conditions=True, model_based=True, requires=("optuna", "torch"), extra="optuna"
     )
 
     def __init__(

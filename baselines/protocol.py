@@ -112,6 +112,8 @@ class Capabilities:
         the same, or heavy ones alone where the task has no light level.
     types : frozenset of str
         The kinds of parameters it can search.
+    conditions : bool
+        Whether it can search spaces with conditional parameters, and leaves inactive ones out of its trials.
     requires : tuple of str
         Modules of the library that it wraps; found without importing them.
     extra : str
@@ -130,6 +132,7 @@ class Capabilities:
 
     levels: str = "heavy"
     types: frozenset[str] = field(default_factory=lambda: frozenset(PARAMETER_CLASSES))
+    conditions: bool = False
     requires: tuple[str, ...] = ()
     extra: str = ""
     without_dependencies: tuple[str, ...] = ()
@@ -149,8 +152,9 @@ class Capabilities:
         object.__setattr__(self, "types", frozenset(self.types))
         if not isinstance(self.extra, str):
             raise ValueError(f"extra of Capabilities must be a text, got {self.extra!r}")
-        if not isinstance(self.model_based, bool):
-            raise ValueError(f"model_based of Capabilities must be True or False, got {self.model_based!r}")
+        for name in ("conditions", "model_based"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"{name} of Capabilities must be True or False, got {value!r}")
 
     def missing(self) -> tuple[str, ...]:
         """Those of `requires` that are not installed."""
@@ -212,5 +216,10 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
                 f"method {name!r} searches {', '.join(sorted(capabilities.types))} parameters only, "
                 f"but {parameter_name!r} is {kind}: choose another method for this task"
             )
+    if problem.space.conditions and not capabilities.conditions:
+        raise IncompatibleMethod(
+            f"method {name!r} knows no conditional parameters, but {', '.join(map(repr, problem.space.conditions))} "
+            "is active at times only: choose another method for this task"
+        )
     if capabilities.levels in ("two", "several") and problem.light_iterations is None:
         raise IncompatibleMethod(f"method {name!r} needs a light and a heavy level, but this task has a heavy one only")

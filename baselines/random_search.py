@@ -30,7 +30,7 @@ class RandomSearch:
         If `seed` is no integer of at least 0.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", conditions=True)
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem = problem

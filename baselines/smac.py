@@ -53,7 +53,7 @@ class SMAC:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("smac", "ConfigSpace"), extra="suite"
+        levels="heavy", conditions=True, model_based=True, requires=("smac", "ConfigSpace"), extra="suite"
     )
 
     def __init__(

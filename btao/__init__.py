@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from btao.parameters import Categorical, Integer, Ordinal, Real
 from btao.space import Space
+from btao.spaces.conditions import When
 from btao.trial import Trial
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "SpaceExhausted",
     "Trial",
     "TruncationWarning",
+    "When",
     "minimize",
 ]
 

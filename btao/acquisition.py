@@ -97,7 +97,7 @@ def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Gen
     Reached only when everything around the candidates is known, that is in discrete spaces.
     """
     if space.size <= ENUMERABLE:
-        return _first_new(kernel, rng.permutation(_all_points(space)), known)
+        return _first_new(kernel, rng.permutation(space.all_points), known)
     for _ in range(MAX_RANDOM_TRIES):
         point = _first_new(kernel, space.snap(rng.random((N_CANDIDATES, space.dim))), known)
         if point is not None:
@@ -107,7 +107,7 @@ def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Gen
 
 def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> FloatArray:
     if space.size <= ENUMERABLE:
-        return _all_points(space)
+        return space.all_points
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
     if space.dim <= MAX_CORNER_DIM:
         parts.append(np.stack(np.meshgrid(*[[0.0, 1.0]] * space.dim), axis=-1).reshape(-1, space.dim))
@@ -115,12 +115,6 @@ def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> Flo
         steps = scale * rng.standard_normal((len(best) * N_NEIGHBORS, space.dim))
         parts.append(np.repeat(best, N_NEIGHBORS, axis=0) + steps)
     return np.clip(np.vstack(parts), 0.0, 1.0)
-
-
-def _all_points(space: Space) -> FloatArray:
-    """Every configuration of a finite space, as points (size, dim)."""
-    axes = [parameter.centers() for parameter in space.parameters.values() if not isinstance(parameter, Real)]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dim)
 
 
 def _refine(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:

@@ -189,25 +189,34 @@ class Integer:
 
     def to_unit(self, value: int) -> float:
         """The bin center of a valid value."""
-        return float(self._center(np.array([value - self.low]))[0])
+        return float(self._center(np.array([self.index(value)]))[0])
 
     def from_unit(self, u: float) -> int:
         """The value whose bin holds a coordinate in [0, 1]."""
-        return self.low + int(self._bin(np.array([u]))[0])
+        return self.at(int(self.bins(np.array([u]))[0]))
+
+    def index(self, value: int) -> int:
+        """The place of a valid value, from 0."""
+        return value - self.low
+
+    def at(self, index: int) -> int:
+        """The value at a place."""
+        return self.low + index
 
     def snap(self, u: FloatArray) -> FloatArray:
         """Each coordinate in [0, 1] replaced by the center of its bin."""
-        return self._center(self._bin(u))
+        return self._center(self.bins(u))
 
     def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` values above each coordinate, or the last ones on that side."""
-        return self._center(np.clip(self._bin(u) + steps, 0, self.size - 1))
+        return self._center(np.clip(self.bins(u) + steps, 0, self.size - 1))
 
     def centers(self) -> FloatArray:
         """The centers of all bins, (size,), in the order of the values."""
         return self._center(np.arange(self.size))
 
-    def _bin(self, u: FloatArray) -> IntArray:
+    def bins(self, u: FloatArray) -> IntArray:
+        """The place of the value whose bin holds each coordinate in [0, 1]."""
         if not self.log:
             return _equal_bins(u, self.size)
         start, width = self._log_scale()
@@ -252,11 +261,15 @@ class _Listed(ABC):
 
     def from_unit(self, u: float) -> Any:
         """The value whose bin holds a coordinate in [0, 1]."""
-        return self.at(int(_equal_bins(np.array([u]), self.size)[0]))
+        return self.at(int(self.bins(np.array([u]))[0]))
+
+    def bins(self, u: FloatArray) -> IntArray:
+        """The place of the value whose bin holds each coordinate in [0, 1]."""
+        return _equal_bins(u, self.size)
 
     def snap(self, u: FloatArray) -> FloatArray:
         """Each coordinate in [0, 1] replaced by the center of its bin."""
-        return (_equal_bins(u, self.size) + 0.5) / self.size
+        return (self.bins(u) + 0.5) / self.size
 
     def centers(self) -> FloatArray:
         """The centers of all bins, (size,), in the order of the values."""
@@ -318,7 +331,7 @@ class Ordinal(_Listed):
 
     def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` values above each coordinate, or the last ones on that side."""
-        return (np.clip(_equal_bins(u, self.size) + steps, 0, self.size - 1) + 0.5) / self.size
+        return (np.clip(self.bins(u) + steps, 0, self.size - 1) + 0.5) / self.size
 
 
 def _choice(value: object) -> Scalar:
@@ -334,7 +347,7 @@ def _choice(value: object) -> Scalar:
     return cast(Scalar, plain)
 
 
-def _key(choice: Scalar) -> tuple[type, Scalar]:
+def key(choice: Scalar) -> tuple[type, Scalar]:
     """What tells choices apart: True, 1 and 1.0 are equal in Python, but not the same choice."""
     return type(choice), choice
 
@@ -364,8 +377,8 @@ class Categorical(_Listed):
         if isinstance(self.choices, str | bytes) or not isinstance(self.choices, Sequence | np.ndarray):
             raise TypeError(f"Categorical: choices must be a list or tuple, got {self.choices!r}")
         choices = tuple(_choice(choice) for choice in self.choices)
-        keys = tuple(_key(choice) for choice in choices)
-        duplicates = [key[1] for i, key in enumerate(keys) if key in keys[:i]]
+        keys = tuple(map(key, choices))
+        duplicates = [choices[i] for i in range(len(choices)) if keys[i] in keys[:i]]
         if duplicates:
             raise ValueError(f"Categorical: choices must differ, got {duplicates[0]!r} more than once")
         if len(choices) < 2:
@@ -383,21 +396,21 @@ class Categorical(_Listed):
     def validate(self, value: object) -> Scalar:
         """`value` as the choice it is; TypeError or ValueError if it is not of this parameter."""
         choice = _choice(value)
-        if _key(choice) not in self._keys:
+        if key(choice) not in self._keys:
             raise ValueError(f"must be one of {list(self.choices)!r}, got {value!r}")
         return choice
 
     def index(self, value: Scalar) -> int:
         """The place of a valid choice, from 0."""
-        return self._keys.index(_key(value))
+        return self._keys.index(key(value))
 
     def shift(self, u: FloatArray, steps: int) -> FloatArray:
         """The bin centers `steps` choices after each coordinate, from the last one on to the first."""
-        return ((_equal_bins(u, self.size) + steps) % self.size + 0.5) / self.size
+        return ((self.bins(u) + steps) % self.size + 0.5) / self.size
 
     def one_hot(self, u: FloatArray) -> FloatArray:
         """Kernel features (n, size) of coordinates (n,): different choices at squared distance 1."""
-        features: FloatArray = ONE_HOT_HEIGHT * (_equal_bins(u, self.size)[:, None] == np.arange(self.size))
+        features: FloatArray = ONE_HOT_HEIGHT * (self.bins(u)[:, None] == np.arange(self.size))
         return features
 
 

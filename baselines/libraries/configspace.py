@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.libraries.encoding import encode
+from baselines.libraries.encoding import encode, encode_value
 from btao import Integer, Ordinal, Real, Space
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
     Returns
     -------
     ConfigurationSpace
-        One parameter of the same name for each of `space`, none conditional.
+        One parameter of the same name for each of `space`, with the same conditions.
     """
     from ConfigSpace import (
+        AndConjunction,
         CategoricalHyperparameter,
         ConfigurationSpace,
+        InCondition,
         UniformFloatHyperparameter,
         UniformIntegerHyperparameter,
     )
@@ -52,6 +54,16 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
             configspace.add(UniformIntegerHyperparameter(name, 0, parameter.size - 1))
         else:
             configspace.add(CategoricalHyperparameter(name, range(parameter.size)))
+    for name, whens in space.conditions.items():
+        conditions = [
+            InCondition(
+                configspace[name],
+                configspace[when.parameter],
+                [encode_value(space.parameters[when.parameter], value) for value in when.values],
+            )
+            for when in whens
+        ]
+        configspace.add(conditions[0] if len(conditions) == 1 else AndConjunction(*conditions))
     return configspace
 
 
@@ -67,17 +79,16 @@ def from_configuration(space: Space, configuration: Mapping[str, Any]) -> dict[s
     Returns
     -------
     dict
-        Plain Python values, in the order of the parameters of `space`.
+        Plain Python values of the active parameters, in the order of the parameters of `space`.
     """
-    config: dict[str, Any] = {}
-    for name, parameter in space.parameters.items():
+
+    def value_of(name: str) -> Any:
+        parameter, value = space.parameters[name], configuration[name]
         if isinstance(parameter, Real):
-            config[name] = parameter.from_unit(float(configuration[name]))
-        elif isinstance(parameter, Integer):
-            config[name] = int(configuration[name])
-        else:
-            config[name] = parameter.at(int(configuration[name]))
-    return config
+            return parameter.from_unit(float(value))
+        return int(value) if isinstance(parameter, Integer) else parameter.at(int(value))
+
+    return space.assemble(value_of)
 
 
 def to_configuration(space: Space, config: Mapping[str, Any], configspace: ConfigurationSpace) -> Configuration:
@@ -100,7 +111,7 @@ def to_configuration(space: Space, config: Mapping[str, Any], configspace: Confi
     from ConfigSpace import Configuration
 
     values = encode(space, config)
-    for name, parameter in space.parameters.items():
-        if isinstance(parameter, Real):
-            values[name] = parameter.to_unit(config[name])
+    for name, value in config.items():
+        if isinstance(parameter := space.parameters[name], Real):
+            values[name] = parameter.to_unit(value)
     return Configuration(configspace, values=values)
