@@ -161,7 +161,7 @@ def _restore(path: Path, fresh: BTAO) -> tuple[BTAO, bytes]:
     """The run that a file holds, if it has the arguments of `fresh`, and the content of the file."""
     content = path.read_bytes()
     try:
-        restored = BTAO.from_json(content.decode(errors="replace"))
+        restored = BTAO.from_json(content.decode(errors="replace"), constraint=fresh.space.constraint)
     except ValueError as error:
         raise ValueError(f"{path} cannot be continued, use another file: {error}") from error
     for name in ARGUMENTS:

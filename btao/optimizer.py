@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from btao.rules.history import History
 from btao.rules.rate import RateRule
 from btao.rules.rule import Rule
 from btao.space import Space
+from btao.spaces.constraint import ConstraintMismatch, allowed_design
 from btao.tam import check_bounds
 from btao.trial import Trial, outcome
 
@@ -52,9 +53,9 @@ class BTAO:
         "rate": a new light run or the heavy run of a known light point, whichever promises the largest improvement per
         cost (METHOD items 19-28).
     n_init : int, optional
-        Size of the start, at least 1; default: number of parameters + 2. Of "joint" and "paper" the heavy runs (METHOD
-        item 18): the start is a nested Latin hypercube of `light_per_heavy` times as many light runs. Of "rate" the
-        light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
+        Size of the start, at least 1; default: number of parameters that vary + 2. Of "joint" and "paper" the heavy
+        runs (METHOD item 18): the start is a nested Latin hypercube of `light_per_heavy` times as many light runs. Of
+        "rate" the light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
     light_per_heavy : int
         s, light runs per heavy one, at least 1; of "joint" and "paper".
     delta_bounds, rho_bounds : (float, float)
@@ -117,7 +118,7 @@ class BTAO:
         self.seed = check_integer("seed", seed, least=0)
         self.rule = _rule_of(rule, candidates)
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
-        self.n_init = space.dim + 2 if n_init is None else check_integer("n_init", n_init)
+        self.n_init = space.n_varying + 2 if n_init is None else check_integer("n_init", n_init)
         self.square_root_beta = bool(square_root_beta)
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
@@ -276,15 +277,21 @@ class BTAO:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> BTAO:
+    def from_json(cls, text: str, *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> BTAO:
         """The optimizer that `to_json` described: it asks what the original would have asked.
 
         States of before there were several rules are read, too.
 
+        Parameters
+        ----------
+        text : str
+        constraint : callable, optional
+            That of the space, if it had one: the same function.
+
         Raises
         ------
         ValueError
-            If the text is not such a state.
+            If the text is not such a state, or (`ConstraintMismatch`) the constraint is missing or too many.
         """
         try:
             state = json.loads(text)
@@ -293,7 +300,7 @@ class BTAO:
             if state["format"] != STATE_FORMAT:
                 raise ValueError(f"format {state['format']!r}, but this version of btao reads 2 and {STATE_FORMAT}")
             optimizer = cls(
-                Space.from_dict(state["space"]),
+                Space.from_dict(state["space"], constraint=constraint),
                 delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
                 rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
                 **{name: state[name] for name in OPTIONS},
@@ -305,6 +312,8 @@ class BTAO:
                 history.trials.append(Trial(config=optimizer.space.from_unit(point), point=point, **row))
             history.n_told = len(history.trials) - len(optimizer.pending)
             optimizer._rule.restore(state["state"])
+        except ConstraintMismatch:
+            raise
         except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
         return optimizer
@@ -338,7 +347,8 @@ class BTAO:
     def _start(self) -> FloatArray:
         """A well spread Latin hypercube; where heavy runs are planned, a nested one, their points first."""
         ratio = 1 if self.rule == "rate" else self.light_per_heavy
-        return maximin_nested_latin_hypercube(self.n_init, ratio, self.space.dim, np.random.default_rng([self.seed]))
+        rng = np.random.default_rng([self.seed])
+        return allowed_design(self.space, maximin_nested_latin_hypercube(self.n_init, ratio, self.space.dim, rng), rng)
 
     def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> FloatArray:
         if not configs:

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from btao.arrays import BoolArray, FloatArray, IntArray
-from btao.parameters import KINDS, PARAMETER_CLASSES, Categorical, Ordinal, Parameter, Real
+from btao.parameters import KINDS, PARAMETER_CLASSES, Categorical, Constant, Ordinal, Parameter, Real, with_tuples
 from btao.spaces.conditions import INACTIVE, Conditions, When
+from btao.spaces.constraint import ConstraintMismatch
 
 
 class Space:
@@ -25,41 +26,53 @@ class Space:
 
     Parameters
     ----------
-    parameters : mapping of str to Real, Integer, Ordinal or Categorical
+    parameters : mapping of str to Real, Integer, Ordinal, Categorical or Constant
         At least one. Their order is that of the coordinates.
     conditions : mapping of str to When or list of When, optional
         By the name of a parameter what others must be for it to be active; all of a list must hold. Parameters that are
         inactive are absent from a configuration: `{"momentum": When("optimizer", "sgd")}`.
+    constraint : callable, optional
+        From a configuration (dict) to whether it is allowed, True or False. Others are never proposed.
 
     Attributes
     ----------
     parameters : dict
     conditions : dict of str to tuple of When
         Of the parameters that have some.
+    constraint : callable or None
     names : tuple of str
     dim : int
         Number of parameters, which is the dimension of the unit cube.
+    n_varying : int
+        Number of parameters that are no constants.
     size : int or float
-        Number of distinct configurations; infinite with a real parameter.
+        Number of distinct configurations, whether or not they satisfy the constraint; infinite with a continuous
+        parameter.
     continuous : (dim,) array of bool
-        Which parameters are real.
+        Which parameters are continuous: real ones without a step.
     groups : (p,) array of int
         The parameter that each kernel feature belongs to.
 
     Raises
     ------
     TypeError
-        If `parameters` is no mapping, a name no str or a parameter none of the four kinds; if `conditions` are not as
-        above, or name a real parameter.
+        If `parameters` is no mapping, a name no str or a parameter none of the five kinds; if `conditions` are not as
+        above, or name a continuous parameter; if `constraint` is not callable.
     ValueError
         If `parameters` is empty; if conditions name what is not there, or form a circle.
     """
 
     def __init__(
-        self, parameters: Mapping[str, Parameter], *, conditions: Mapping[str, When | Sequence[When]] | None = None
+        self,
+        parameters: Mapping[str, Parameter],
+        *,
+        conditions: Mapping[str, When | Sequence[When]] | None = None,
+        constraint: Callable[[dict[str, Any]], bool] | None = None,
     ) -> None:
         if not isinstance(parameters, Mapping):
-            raise TypeError(f"parameters must map names to Real, Integer, Ordinal or Categorical, got {parameters!r}")
+            raise TypeError(
+                f"parameters must map names to Real, Integer, Ordinal, Categorical or Constant, got {parameters!r}"
+            )
         if not parameters:
             raise ValueError("parameters must hold at least one parameter, got none")
         for name, parameter in parameters.items():
@@ -67,21 +80,25 @@ class Space:
                 raise TypeError(f"the name of a parameter must be a str, got {name!r}")
             if not isinstance(parameter, Parameter):
                 raise TypeError(
-                    f"parameter {name!r} must be a Real, Integer, Ordinal or Categorical, got {parameter!r}"
+                    f"parameter {name!r} must be a Real, Integer, Ordinal, Categorical or Constant, got {parameter!r}"
                 )
+        if not (constraint is None or callable(constraint)):
+            raise TypeError(f"constraint must be a function of a configuration or None, got {constraint!r}")
         self.parameters: dict[str, Parameter] = dict(parameters)
         self.names: tuple[str, ...] = tuple(self.parameters)
         self.dim: int = len(self.names)
         self._conditions = Conditions(self.parameters, {} if conditions is None else conditions)
         self.conditions: dict[str, tuple[When, ...]] = dict(self._conditions.of)
+        self.constraint = constraint
         kinds = list(self.parameters.values())
-        self.continuous: BoolArray = np.array([isinstance(kind, Real) for kind in kinds])
+        self.continuous: BoolArray = np.array([kind.continuous for kind in kinds])
+        self.n_varying: int = sum(kind.size > 1 for kind in kinds)
         self.size: int | float = self._conditions.count()
         widths = [kind.size if isinstance(kind, Categorical) else 1 for kind in kinds]
         self.groups: IntArray = np.repeat(np.arange(self.dim), widths)
         self.continuous.flags.writeable = False
         self.groups.flags.writeable = False
-        self._discrete = [(j, kind) for j, kind in enumerate(kinds) if not isinstance(kind, Real)]
+        self._discrete = [(j, kind) for j, kind in enumerate(kinds) if not kind.continuous]
         self._categorical = [(j, kind) for j, kind in enumerate(kinds) if isinstance(kind, Categorical)]
 
     def to_unit(self, config: Mapping[str, Any]) -> FloatArray:
@@ -102,7 +119,8 @@ class Space:
         TypeError
             If `config` is no mapping, or a value has the wrong type.
         ValueError
-            If a name is missing, unknown or of an inactive parameter, or a value out of bounds or no choice.
+            If a name is missing, unknown or of an inactive parameter, or a value out of bounds or no choice; if the
+            constraint refuses the configuration.
         """
         valid = self.validate(config)
         return np.array(
@@ -159,8 +177,9 @@ class Space:
 
     @cached_property
     def all_points(self) -> FloatArray:
-        """Every configuration of a finite space, as canonical points (size, dim) of the cube."""
+        """Every allowed configuration of a finite space, as canonical points (n, dim) of the cube."""
         points = self._conditions.all_points()
+        points = points[self.allowed(points)]
         points.flags.writeable = False
         return points
 
@@ -197,7 +216,39 @@ class Space:
                 valid[name] = self.parameters[name].validate(config[name])
             except (TypeError, ValueError) as error:
                 raise type(error)(f"parameter {name!r}: {error}") from None
-        return {name: valid[name] for name in self.names if name in valid}
+        valid = {name: valid[name] for name in self.names if name in valid}
+        if not self.allows(valid):
+            raise ValueError(f"config does not satisfy the constraint of the space: {valid}")
+        return valid
+
+    @property
+    def all_text(self) -> str:
+        """All configurations of a finite space in words, for messages."""
+        if self.constraint is None:
+            return f"all {self.size} configurations of the space"
+        return "all configurations of the space that its constraint allows"
+
+    def allows(self, config: Mapping[str, Any]) -> bool:
+        """Whether the constraint allows a valid configuration.
+
+        Raises
+        ------
+        TypeError
+            If it answers neither True nor False.
+        """
+        if self.constraint is None:
+            return True
+        answer = self.constraint(dict(config))
+        if not isinstance(answer, bool | np.bool_):
+            raise TypeError(f"constraint must return True or False, got {answer!r} for {dict(config)}")
+        return bool(answer)
+
+    def allowed(self, U: ArrayLike) -> BoolArray:
+        """Which points (n, dim), clipped to [0, 1], the constraint allows, as an array (n,); errors as of `allows`."""
+        points = np.asarray(U, dtype=float)
+        if self.constraint is None:
+            return np.ones(len(points), dtype=bool)
+        return np.array([self.allows(self.from_unit(point)) for point in points], dtype=bool)
 
     def active(self, U: ArrayLike) -> BoolArray:
         """Which parameters are active at each point.
@@ -275,30 +326,45 @@ class Space:
         return features
 
     def to_dict(self) -> dict[str, Any]:
-        """The space as JSON-able data. A list carries the order, which sorted keys would lose."""
+        """The space as JSON-able data. A list carries the order, which sorted keys would lose.
+
+        Of a constraint it says only that there is one.
+        """
         rows: list[dict[str, Any]] = []
         for name, parameter in self.parameters.items():
             if isinstance(parameter, Categorical):
                 fields: dict[str, Any] = {"choices": list(parameter.choices)}
             elif isinstance(parameter, Ordinal):
                 fields = {"values": list(parameter.values)}
+            elif isinstance(parameter, Constant):
+                fields = {"value": parameter.value}
             else:
                 fields = {"low": parameter.low, "high": parameter.high, "log": parameter.log}
+                if parameter.step != (None if isinstance(parameter, Real) else 1):
+                    fields["step"] = parameter.step
             if name in self.conditions:
                 fields["when"] = [
                     {"parameter": when.parameter, "values": list(when.values)} for when in self.conditions[name]
                 ]
             rows.append({"name": name, "type": KINDS[type(parameter)], **fields})
-        return {"parameters": rows}
+        return {"parameters": rows} | ({} if self.constraint is None else {"constrained": True})
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Space:
+    def from_dict(cls, data: Mapping[str, Any], *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> Space:
         """The space that `to_dict` described.
+
+        Parameters
+        ----------
+        data : mapping
+        constraint : callable, optional
+            That of the space, if it had one.
 
         Raises
         ------
         TypeError, ValueError
             If `data` is not of the form that `to_dict` writes.
+        ConstraintMismatch
+            If a constraint is missing or too many.
         """
         parameters: dict[str, Parameter] = {}
         conditions: dict[str, list[When]] = {}
@@ -307,7 +373,8 @@ class Space:
             named = [(row.pop("name"), row.pop("type"), row) for row in rows]
             for name, _, row in named:
                 if "when" in row:
-                    conditions[name] = [When(when["parameter"], *when["values"]) for when in row.pop("when")]
+                    whens = row.pop("when")
+                    conditions[name] = [When(when["parameter"], *map(with_tuples, when["values"])) for when in whens]
         except KeyError as error:
             raise ValueError(f"data must be what Space.to_dict writes, but it lacks {error}") from None
         for name, kind, fields in named:
@@ -315,8 +382,16 @@ class Space:
                 raise ValueError(f"parameter {name!r}: type must be one of {list(PARAMETER_CLASSES)}, got {kind!r}")
             if name in parameters:
                 raise ValueError(f"parameter {name!r} appears twice")
+            for field in {"choices", "value"} & {*fields}:
+                fields[field] = [*map(with_tuples, fields[field])] if field == "choices" else with_tuples(fields[field])
             parameters[name] = PARAMETER_CLASSES[kind](**fields)
-        return cls(parameters, conditions=conditions)
+        if bool(data.get("constrained")) != (constraint is not None):
+            raise ConstraintMismatch(
+                "the space has a constraint, which JSON cannot hold: give the same function as constraint="
+                if constraint is None
+                else f"the space has no constraint, but constraint={constraint!r} is given: leave it out"
+            )
+        return cls(parameters, conditions=conditions, constraint=constraint)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
@@ -327,11 +402,13 @@ class Space:
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return f"Space({self.parameters!r}{f', conditions={self.conditions!r}' if self.conditions else ''})"
+        conditions = f", conditions={self.conditions!r}" if self.conditions else ""
+        constraint = "" if self.constraint is None else f", constraint={self.constraint!r}"
+        return f"Space({self.parameters!r}{conditions}{constraint})"
 
     def _key(self) -> tuple[Any, ...]:
         """What makes two spaces equal."""
-        return tuple(self.parameters.items()), tuple(self.conditions.items())
+        return tuple(self.parameters.items()), tuple(self.conditions.items()), self.constraint
 
     def _clip(self, U: ArrayLike) -> FloatArray:
         points: FloatArray = np.asarray(U, dtype=float)

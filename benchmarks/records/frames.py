@@ -158,7 +158,7 @@ def configurations(frame: pandas.DataFrame, space: Space) -> list[dict[str, Any]
     import pandas
 
     def plain(name: str, value: Any) -> Any:
-        if pandas.isna(value):
+        if not isinstance(value, tuple) and pandas.isna(value):
             return None
         whole = isinstance(space.parameters[name], Integer) and isinstance(value, float) and value.is_integer()
         return int(value) if whole else value

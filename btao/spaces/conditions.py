@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from btao.arrays import BoolArray, FloatArray, IntArray
-from btao.parameters import Parameter, Real, key
+from btao.parameters import Parameter, key
 
 # The coordinate of an inactive parameter: the middle, which is no farther from one active value than from its mirror.
 INACTIVE = 0.5
@@ -27,7 +27,7 @@ class When:
     Parameters
     ----------
     parameter : str
-        The name of the other parameter: an integer, ordinal or categorical one.
+        The name of the other parameter: one with single values, as integers or categories.
     *values
         Its values, at least one.
 
@@ -121,7 +121,6 @@ class Conditions:
         for name in self.order:
             for other, bins in self._bins.get(name, ()):
                 place, kind = self._places[other], self._parameters[other]
-                assert not isinstance(kind, Real)
                 active[:, self._places[name]] &= active[:, place] & np.isin(kind.bins(points[:, place]), bins)
         return active
 
@@ -163,12 +162,11 @@ class Conditions:
     def _cases(self, name: str) -> list[tuple[Any, int]]:
         """Values of a parameter and how many are as good as each: those that no condition names are all alike."""
         kind = self._parameters[name]
-        assert not isinstance(kind, Real)
         named = {int(i) for bins in self._bins.values() for other, each in bins if other == name for i in each}
         cases = [(kind.at(index), 1) for index in sorted(named)]
-        if len(named) < kind.size:
-            unnamed = next(index for index in range(kind.size) if index not in named)
-            cases.append((kind.at(unnamed), kind.size - len(named)))
+        if len(named) < kind.count:
+            unnamed = next(index for index in range(kind.count) if index not in named)
+            cases.append((kind.at(unnamed), kind.count - len(named)))
         return cases
 
     def all_points(self) -> FloatArray:
@@ -176,11 +174,10 @@ class Conditions:
         points = np.full((1, len(self._parameters)), INACTIVE)
         for name in self.order:
             kind, place = self._parameters[name], self._places[name]
-            assert not isinstance(kind, Real)
             active = self.active(points)[:, place]
-            repeats = np.where(active, kind.size, 1)
+            repeats = np.where(active, kind.count, 1)
             points, active = np.repeat(points, repeats, axis=0), np.repeat(active, repeats)
-            points[active, place] = np.tile(kind.centers(), active.sum() // kind.size)
+            points[active, place] = np.tile(kind.centers(), active.sum() // kind.count)
         return points
 
 
@@ -197,9 +194,10 @@ def _checked(name: str, when: When, parameters: Mapping[str, Parameter]) -> When
     if when.parameter not in parameters:
         raise ValueError(f"{where}: no parameter is called {when.parameter!r}; the names are {list(parameters)}")
     other = parameters[when.parameter]
-    if isinstance(other, Real):
+    if other.continuous:
         raise TypeError(
-            f"{where}: {when.parameter!r} is real; a condition is on an integer, ordinal or categorical parameter"
+            f"{where}: {when.parameter!r} is real; a condition is on an integer, ordinal or categorical one, or on one "
+            "with a step"
         )
     try:
         return When(when.parameter, *(other.validate(value) for value in when.values))
@@ -220,5 +218,4 @@ def _ordered(parameters: Mapping[str, Parameter], of: Mapping[str, tuple[When, .
 
 
 def _bins(parameter: Parameter, when: When) -> IntArray:
-    assert not isinstance(parameter, Real)
     return np.array(sorted({parameter.index(value) for value in when.values}))

@@ -13,7 +13,7 @@ from baselines.protocol import (
     Problem,
     check_compatible,
 )
-from btao import Categorical, Integer, Real, Space, When
+from btao import Categorical, Constant, Integer, Real, Space, When
 
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a", "b"))})
 
@@ -62,6 +62,20 @@ def test_a_method_that_knows_no_conditions_is_refused_a_conditional_space():
         check_compatible("m", Capabilities(), problem)
 
 
+def test_a_method_that_keeps_to_no_constraint_is_refused_a_constrained_space():
+    problem = Problem(Space(MIXED.parameters, constraint=lambda config: config["x"] < 0.5), 9)
+    check_compatible("m", Capabilities(constraint=True), problem)
+    with pytest.raises(IncompatibleMethod, match="method 'm' keeps to no constraint, but the space has one"):
+        check_compatible("m", Capabilities(), problem)
+
+
+def test_a_library_needs_a_parameter_that_varies():
+    problem = Problem(Space({"k": Constant(1), "n": Integer(2, 2)}), 9)
+    check_compatible("m", Capabilities(), problem)
+    with pytest.raises(IncompatibleMethod, match="method 'm' needs a parameter that varies, but all of this task are"):
+        check_compatible("m", Capabilities(requires=("numpy",)), problem)
+
+
 def test_a_two_level_method_needs_two_levels():
     check_compatible("m", Capabilities("two"), Problem(MIXED, 9, light_iterations=3))
     with pytest.raises(IncompatibleMethod, match="method 'm' needs a light and a heavy level"):
@@ -103,6 +117,7 @@ def test_a_method_of_two_levels_needs_a_light_one(levels):
         ({"types": "real"}, "types of Capabilities must be a frozenset of some of .*real, got 'real'"),
         ({"extra": None}, "extra of Capabilities must be a text, got None"),
         ({"conditions": 1}, "conditions of Capabilities must be True or False, got 1"),
+        ({"constraint": None}, "constraint of Capabilities must be True or False, got None"),
         ({"model_based": "no"}, "model_based of Capabilities must be True or False, got 'no'"),
     ],
 )

@@ -606,6 +606,10 @@ class Switched(Shrinking):
     space = Space({"x": Real(0.25, 0.75), "y": Categorical(("a", "b"))}, conditions={"x": When("y", "a")})
 
 
+class Constrained(Shrinking):
+    space = Space(Shrinking.space.parameters, constraint=lambda config: config["x"] < config["y"])
+
+
 class TwoLevels(Currin):
     """It trains, and its errors are none."""
 
@@ -659,6 +663,7 @@ def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_pat
         ("Impatient", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
         ("NeverNone", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
         ("Switched", {}, "its space must have no conditions, as a table holds all parameters: x have some"),
+        ("Constrained", {}, "its space must have no constraint, as a design holds the corners of the space"),
         ("Shrinking", {"needs_data": "iris"}, "test_record.Shrinking' must take the parameters data, data_dir, which"),
     ],
 )

@@ -298,6 +298,16 @@ def test_parameters_that_are_inactive_at_times_are_missing_and_integers_stay_who
     assert configurations(frame.iloc[1:].drop(columns="config.x"), space) == configs[1:]
 
 
+def test_tuples_are_read_as_they_were_written(tmp_path):
+    config = {"layers": (64, (32, None)), "x": 0.5}
+    write(tmp_path, [dataclasses.replace(OK, config=config)])
+    assert reopen(tmp_path)[0].config == config
+    frame = load(tmp_path)
+    assert frame["config.layers"][0] == config["layers"]
+    space = Space({"layers": Categorical([(64, (32, None)), ()]), "x": Real(0, 1)})
+    assert configurations(frame, space) == [config]
+
+
 def test_an_integer_that_other_tasks_made_a_float_is_read_as_one(tmp_path):
     write(tmp_path / "a", [OK])
     write(tmp_path / "b", [dataclasses.replace(OK, config={"kind": "rbf"})], task="other")
