@@ -27,7 +27,7 @@ class BOHB(Brackets):
         The number of budgets, the lowest then being heavy / eta^(n_rungs - 1); None: from the
         light level of the task on, as `Brackets` says.
     min_points_in_model : int, optional
-        Results at a budget before it is modeled, at least the default: number of parameters + 1.
+        Results at a budget before it is modeled, at least the default: number of parameters that vary + 1.
     top_n_percent : int
         Percentage of the results that count as good, from 1 to 99.
     num_samples : int
@@ -45,7 +45,9 @@ class BOHB(Brackets):
         If an argument is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", model_based=True, **LIBRARY)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="any", conditions=True, constraint=True, model_based=True, **LIBRARY
+    )
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class BOHB(Brackets):
     ) -> None:
         if min_points_in_model is not None:
             # hpbandster would raise a smaller number by itself, and say so in its log only.
-            _check("min_points_in_model", min_points_in_model, problem.space.dim + 1, math.inf, whole=True)
+            _check("min_points_in_model", min_points_in_model, problem.space.n_varying + 1, math.inf, whole=True)
         _check("top_n_percent", top_n_percent, 1, 99, whole=True)
         _check("num_samples", num_samples, 1, math.inf, whole=True)
         _check("random_fraction", random_fraction, 0, 1)

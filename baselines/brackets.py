@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
-from baselines.protocol import InitialDesign, Measurement, Problem, Trial
+from baselines.protocol import MAX_REFUSED, InitialDesign, Measurement, Problem, Trial, only_refused
 from btao.checks import check_integer, is_number
 from btao.trial import fault
 
@@ -37,7 +37,8 @@ class Brackets:
     levels there are these two budgets; on one without a light level, the heavy one alone.
 
     A failed trial is a crashed job: it is never promoted, and a place that stays empty in the next
-    rung goes to a new configuration. While a bracket waits for results, the next one starts.
+    rung goes to a new configuration. While a bracket waits for results, the next one starts. What is sampled
+    and refused by a constraint is sampled anew.
 
     Parameters
     ----------
@@ -89,7 +90,13 @@ class Brackets:
         self._asked = 0
 
     def ask(self) -> Trial:
-        """The next trial; any number of them may be pending."""
+        """The next trial; any number of them may be pending.
+
+        Raises
+        ------
+        SearchExhausted
+            If hpbandster samples nothing that the constraint allows.
+        """
         with self._isolated:
             from hpbandster.core.dispatcher import Job
 
@@ -138,8 +145,12 @@ class Brackets:
         if self._start:
             config = self._start.popleft()
             return dict(to_configuration(self._space, config, self._configspace)), {"start": config}
-        sampled: tuple[dict[str, Any], dict[str, Any]] = self._optimizer.config_generator.get_config(budget)
-        return sampled
+        sampled: tuple[dict[str, Any], dict[str, Any]]
+        for _ in range(MAX_REFUSED):
+            sampled = self._optimizer.config_generator.get_config(budget)
+            if self._space.constraint is None or self._space.allows(from_configuration(self._space, sampled[0])):
+                return sampled
+        raise only_refused("hpbandster")
 
 
 def lowest_budget(problem: Problem, eta: float, n_rungs: int | None) -> float:

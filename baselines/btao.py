@@ -12,6 +12,7 @@ from baselines.pending_trials import check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, Space, SpaceExhausted
 from btao.checks import check_integer
+from btao.spaces.constraint import allowed_points
 
 STARTS = ("nested", "random")
 
@@ -38,7 +39,9 @@ class BTAOMethod:
         As `btao.BTAO` does.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="two", model_based=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="two", conditions=True, constraint=True, model_based=True
+    )
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class BTAOMethod:
         if initial:
             n_init, design = len(initial.heavy), initial.light
         elif start == "random":
-            n_init = problem.space.dim + 2 if n_init is None else n_init
+            n_init = problem.space.n_varying + 2 if n_init is None else n_init
             size = n_init if rule == "rate" else n_init * light_per_heavy
             design = random_design(problem.space, size, check_seed(seed))
         heavy, light = problem.heavy_iterations, problem.light_iterations
@@ -130,6 +133,7 @@ class BTAOMethod:
 
 
 def random_design(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
-    """n independent configurations, uniform in the unit cube."""
-    points = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))).random((n, space.dim))
+    """n independent configurations, uniform in the unit cube, or where the constraint allows them."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    points = rng.random((n, space.dim)) if space.constraint is None else allowed_points(space, n, rng)
     return [space.from_unit(point) for point in points]

@@ -57,6 +57,7 @@ class DEHB:
 
     capabilities: ClassVar[Capabilities] = Capabilities(
         levels="several",
+        conditions=True,
         requires=("dehb", "loguru", "distributed", "pandas", "ConfigSpace"),
         extra="dehb",
         without_dependencies=("dehb==0.1.2",),

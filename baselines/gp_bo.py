@@ -16,6 +16,7 @@ from btao.checks import check_integer
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
 from btao.recommendation import least_expected
+from btao.spaces.constraint import allowed_design
 
 
 class GPBO:
@@ -30,7 +31,7 @@ class GPBO:
     seed : int
         At least 0.
     n_init : int, optional
-        Configurations of the start, at least 1; default: number of parameters + 2, as many as
+        Configurations of the start, at least 1; default: number of parameters that vary + 2, as many as
         BTAO's heavy ones. None where the start is shared.
     square_root_beta : bool
         Weigh the standard deviation by the square root of 0.2 d ln(2n), as BTAO's option does.
@@ -41,7 +42,9 @@ class GPBO:
         If `seed` or `n_init` is no integer of at least 0 or 1.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", model_based=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        levels="heavy", conditions=True, constraint=True, model_based=True
+    )
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, square_root_beta: bool = False) -> None:
         check_integer("n_init", n_init, none="null")
@@ -55,7 +58,7 @@ class GPBO:
         if initial:
             self._design = np.array([self._space.to_unit(config) for config in initial.heavy])
         else:
-            self._design = self._start(problem.space.dim + 2 if n_init is None else n_init)
+            self._design = self._start(problem.space.n_varying + 2 if n_init is None else n_init)
         self._points: list[FloatArray] = []
         self._told: dict[int, Measurement] = {}
         self._warm: FloatArray | None = None
@@ -115,13 +118,13 @@ class GPBO:
             # Nothing to model yet: as far as possible from all that was tried.
             point = maximize(lambda X: self._kernel.distance(X, known), self._space, known, known[:0], rng)
         if point is None:
-            raise SearchExhausted(f"all {self._space.size} configurations of the space have been tried")
+            raise SearchExhausted(f"{self._space.all_text} have been tried")
         return point
 
     def _acquisition(self, known: FloatArray, values: dict[int, float]) -> Acquisition:
         model = self._model(known, values)
         self._warm = model.log_phi_
-        weight = beta(len(model.posterior_.values), self._space.dim, self._square_root_beta)
+        weight = beta(len(model.posterior_.values), self._space.n_varying, self._square_root_beta)
         posterior = model.fantasize(self._pending_points(known)).posterior_
 
         def acquisition(X: FloatArray) -> FloatArray:
@@ -150,7 +153,8 @@ class GPBO:
 
     def _start(self, n_init: int) -> FloatArray:
         """A well spread Latin hypercube, without points that round alike."""
-        design = maximin_nested_latin_hypercube(n_init, 1, self._space.dim, np.random.default_rng([self._seed]))
+        rng = np.random.default_rng([self._seed])
+        design = allowed_design(self._space, maximin_nested_latin_hypercube(n_init, 1, self._space.dim, rng), rng)
         design = self._space.snap(design)
         distinct: FloatArray = design[self._kernel.first(design) == np.arange(len(design))]
         return distinct

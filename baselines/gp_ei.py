@@ -24,7 +24,8 @@ class GPEI(GPBO):
     seed : int
         At least 0.
     n_init : int, optional
-        Configurations of the start, at least 1; default: number of parameters + 2. None where the start is shared.
+        Configurations of the start, at least 1; default: number of parameters that vary + 2. None where the start is
+        shared.
     logarithm : bool, optional
         Whether the process sees the logarithm of values; None: where all are from 0 to 1, as errors are.
 

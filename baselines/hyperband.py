@@ -28,7 +28,7 @@ class Hyperband(Brackets):
         If an argument is not as above.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", **LIBRARY)
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", conditions=True, constraint=True, **LIBRARY)
 
     def __init__(self, problem: Problem, seed: int, eta: float = 3, n_rungs: int | None = None) -> None:
         super().__init__(problem, seed, "HyperBand", eta, n_rungs)

@@ -17,7 +17,7 @@ def initial_design(space: Space, seed: int) -> InitialDesign:
     Returns
     -------
     InitialDesign
-        Number of parameters + 2 heavy configurations, and twice as many light ones that begin with
+        Number of parameters that vary + 2 heavy configurations, and twice as many light ones that begin with
         them; fewer where some round alike.
     """
     from btao import BTAO  # slow, and most methods need none

@@ -16,9 +16,10 @@ from baselines.initial_design import check_start
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, InitialDesign, Measurement, Problem, Trial
-from btao import Categorical, Real, Space
+from btao import Categorical, Space
 from btao.checks import check_integer
 from btao.parameters import ONE_HOT_HEIGHT
+from btao.spaces.conditions import INACTIVE
 
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
@@ -56,7 +57,7 @@ class MultiFidelityGP:
         At least 0.
     n_init : int, optional
         Heavy trials of the start, at least 1; twice as many light ones, theirs among them, come
-        first: a scrambled Sobol sequence. Default: number of parameters + 2. None where the start
+        first: a scrambled Sobol sequence. Default: number of parameters that vary + 2. None where the start
         is shared.
     light_per_heavy_max : int
         Light trials in a row before a heavy one is made, at least 1.
@@ -72,7 +73,7 @@ class MultiFidelityGP:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="two", model_based=True, requires=("botorch", "torch"), extra="botorch"
+        levels="two", conditions=True, model_based=True, requires=("botorch", "torch"), extra="botorch"
     )
 
     def __init__(
@@ -102,7 +103,7 @@ class MultiFidelityGP:
         self._search_size = {"num_restarts": num_restarts, "raw_samples": raw_samples}
         self._isolated = IsolatedLibrary("BoTorch", check_seed(seed))
         self._pending = PendingTrials()
-        initial = check_start(problem, n_init=n_init) or self._sobol_start(n_init or self._space.dim + 2)
+        initial = check_start(problem, n_init=n_init) or self._sobol_start(n_init or self._space.n_varying + 2)
         self._start = [(config, False) for config in initial.light] + [(config, True) for config in initial.heavy]
         self._trials: list[Trial] = []
         self._told: dict[int, Measurement] = {}
@@ -204,8 +205,11 @@ class MultiFidelityGP:
         space = self._space
         listed: dict[bool, dict[int, list[float]]] = {True: {}, False: {}}  # by whether categorical
         bounds = np.tile([[0.0], [1.0]], space.dim + 1)
+        fixed = {space.dim: fidelity}
         for j, kind in enumerate(space.parameters.values()):
-            if isinstance(kind, Categorical) or (not isinstance(kind, Real) and kind.size <= MAX_LISTED):
+            if kind.size == 1:
+                fixed[j] = 0.5
+            elif isinstance(kind, Categorical) or kind.size <= MAX_LISTED:
                 centers = kind.centers().tolist()
                 listed[isinstance(kind, Categorical)][j] = centers
                 bounds[:, j] = centers[0], centers[-1]
@@ -222,7 +226,7 @@ class MultiFidelityGP:
             cat_dims=listed[True],
             options={"initialization_strategy": "random", "num_spray_points": 0},
             post_processing_func=snap,
-            fixed_features={space.dim: fidelity},
+            fixed_features=fixed,
             **self._search_size,
         )
         return space.from_unit(X[0, :-1].numpy()), float(value)
@@ -273,14 +277,22 @@ def encoded(acquisition: AcquisitionFunction, space: Space) -> AcquisitionFuncti
     import torch
     from botorch.acquisition import AcquisitionFunction
 
+    def active(X: Tensor) -> Tensor:
+        points = X[..., :-1].detach().numpy()
+        return torch.from_numpy(space.active(points.reshape(-1, space.dim)).reshape(points.shape))
+
     class Encoded(AcquisitionFunction):  # type: ignore[misc]
         def forward(self, X: Tensor) -> Tensor:
             columns = []
+            here = active(X) if space.conditions else None
             for j, kind in enumerate(space.parameters.values()):
                 column = X[..., j : j + 1]
                 if isinstance(kind, Categorical):
                     number = (column * kind.size).long().clamp(max=kind.size - 1)
                     column = ONE_HOT_HEIGHT * (number == torch.arange(kind.size)).to(X)
+                if here is not None:
+                    fixed = torch.full_like(column, 0.0 if isinstance(kind, Categorical) else INACTIVE)
+                    column = torch.where(here[..., j : j + 1], column, fixed)
                 columns.append(column)
             return acquisition(torch.cat([*columns, X[..., -1:]], dim=-1))
 

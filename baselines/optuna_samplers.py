@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar
 
-from baselines.libraries.encoding import encode
+from baselines.libraries.encoding import decode_value, encode, is_plain, varying
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
-from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from btao import Categorical, Ordinal, Real, Space
+from baselines.protocol import MAX_REFUSED, Capabilities, Measurement, Problem, Trial, only_refused
+from btao import Categorical, Integer, Real, Space
 from btao.checks import check_integer
-from btao.parameters import Parameter
 
 
 class _OptunaMethod(ABC):
     """A study of Optuna, asked and told one trial at a time; heavy runs only.
 
+    Of conditional parameters the active ones alone are suggested, each after those that its conditions name.
     A shared start is enqueued as the study's first trials, and counts among the `n_startup_trials`
-    as all completed trials do. Failed trials are told as such: the samplers leave them out.
-    Configurations may repeat: the search is never exhausted.
+    as all completed trials do. Failed trials are told as such: the samplers leave them out. So are
+    configurations that a constraint refuses, for which it is asked anew. Configurations may repeat:
+    the search of an unconstrained space is never exhausted.
     """
 
     capabilities: ClassVar[Capabilities]
@@ -27,6 +29,7 @@ class _OptunaMethod(ABC):
     def __init__(self, problem: Problem, seed: int, **options: Any) -> None:
         self._problem = problem
         self._pending = PendingTrials()
+        self._numbers: list[int] = []  # Optuna's, of the trials
         self._isolated = IsolatedLibrary("optuna", check_seed(seed))
         with self._isolated:
             import optuna
@@ -49,11 +52,31 @@ class _OptunaMethod(ABC):
         ------
         NoProposal
             If Optuna does not answer.
+        SearchExhausted
+            If it proposes nothing that the constraint allows.
         """
-        with self._isolated:
-            asked = self._study.ask(fixed_distributions=self._distributions)
-        config = {name: _value(kind, asked.params[name]) for name, kind in self._problem.space.parameters.items()}
-        return self._pending.open(Trial(asked.number, config, heavy=True, budget=self._problem.heavy_iterations))
+        for _ in range(MAX_REFUSED):
+            with self._isolated:
+                asked = self._study.ask()
+                config = self._problem.space.assemble(partial(self._suggested, asked))
+            if self._problem.space.allows(config):
+                trial = Trial(len(self._numbers), config, heavy=True, budget=self._problem.heavy_iterations)
+                self._numbers.append(asked.number)
+                return self._pending.open(trial)
+            self._close(asked.number, None)
+        raise only_refused("Optuna")
+
+    def _suggested(self, asked: Any, name: str) -> Any:
+        """The value that Optuna suggests for an active parameter; that of a constant."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+        kind, distribution = self._problem.space.parameters[name], self._distributions.get(name)
+        if distribution is None:
+            return kind.at(0)
+        if isinstance(distribution, CategoricalDistribution):
+            return kind.at(asked.suggest_categorical(name, distribution.choices))
+        suggest = asked.suggest_float if isinstance(distribution, FloatDistribution) else asked.suggest_int
+        return decode_value(kind, suggest(name, distribution.low, distribution.high, log=distribution.log))
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -64,13 +87,17 @@ class _OptunaMethod(ABC):
             If the trial was not asked for, or was told before.
         """
         self._pending.close(trial)
+        self._close(self._numbers[trial.number], None if measurement.failed else measurement.value)
+
+    def _close(self, number: int, value: float | None) -> None:
+        """Tell Optuna what came of its trial of a number; None: it failed."""
         with self._isolated:
             from optuna.trial import TrialState
 
-            if measurement.failed:
-                self._study.tell(trial.number, state=TrialState.FAIL)
+            if value is None:
+                self._study.tell(number, state=TrialState.FAIL)
             else:
-                self._study.tell(trial.number, measurement.value)
+                self._study.tell(number, value)
 
 
 class OptunaTPE(_OptunaMethod):
@@ -93,7 +120,7 @@ class OptunaTPE(_OptunaMethod):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("optuna",), extra="optuna"
+        levels="heavy", conditions=True, constraint=True, model_based=True, requires=("optuna",), extra="optuna"
     )
 
     def __init__(self, problem: Problem, seed: int, n_startup_trials: int = 10, n_ei_candidates: int = 24) -> None:
@@ -109,6 +136,8 @@ class OptunaTPE(_OptunaMethod):
 
 class OptunaGP(_OptunaMethod):
     """`optuna.samplers.GPSampler`: a Matérn-5/2 Gaussian process and log expected improvement.
+
+    Asked anew it would propose much the same, so it takes no constraint.
 
     Parameters
     ----------
@@ -127,7 +156,7 @@ class OptunaGP(_OptunaMethod):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("optuna", "torch"), extra="optuna"
+        levels="heavy", conditions=True, model_based=True, requires=("optuna", "torch"), extra="optuna"
     )
 
     def __init__(
@@ -147,21 +176,20 @@ class OptunaGP(_OptunaMethod):
 
 
 def distributions(space: Space) -> dict[str, Any]:
-    """A space in Optuna's terms; ordinals and categories by number, as Optuna takes True, 1 and 1.0 for one choice."""
+    """A space in Optuna's terms; ordinals and categories by number, as Optuna takes True, 1 and 1.0 for one choice.
+
+    Constants are left out.
+    """
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     found: dict[str, Any] = {}
-    for name, kind in space.parameters.items():
+    for name, kind in varying(space).items():
         if isinstance(kind, Categorical):
             found[name] = CategoricalDistribution(range(kind.size))
-        elif isinstance(kind, Ordinal):
-            found[name] = IntDistribution(0, kind.size - 1)
+        elif isinstance(kind, Real) and kind.continuous:
+            found[name] = FloatDistribution(kind.low, kind.high, log=kind.log)
+        elif isinstance(kind, Integer) and is_plain(kind):
+            found[name] = IntDistribution(kind.low, kind.high, log=kind.log)
         else:
-            distribution = FloatDistribution if isinstance(kind, Real) else IntDistribution
-            found[name] = distribution(kind.low, kind.high, log=kind.log)
+            found[name] = IntDistribution(0, kind.count - 1)
     return found
-
-
-def _value(kind: Parameter, told: Any) -> Any:
-    """What a number of Optuna's stands for."""
-    return kind.at(told) if isinstance(kind, Ordinal | Categorical) else told

@@ -28,6 +28,18 @@ class SearchExhausted(RuntimeError):
     """The method has nothing new left to propose: every configuration of a finite space is tried."""
 
 
+# So many proposals of a library in a row may be refused by the constraint of a space before it is given up.
+MAX_REFUSED = 1000
+
+
+def only_refused(library: str) -> SearchExhausted:
+    """What ends a search whose library proposes refused configurations alone."""
+    return SearchExhausted(
+        f"{library} proposed {MAX_REFUSED} configurations in a row that the constraint refuses; widen it, or narrow "
+        "the bounds of the parameters to where it holds"
+    )
+
+
 @dataclass(frozen=True)
 class InitialDesign:
     """Configurations that all model-based methods of a comparison start from.
@@ -112,6 +124,10 @@ class Capabilities:
         the same, or heavy ones alone where the task has no light level.
     types : frozenset of str
         The kinds of parameters it can search.
+    conditions : bool
+        Whether it can search spaces with conditional parameters, and leaves inactive ones out of its trials.
+    constraint : bool
+        Whether it keeps to the constraint of a space.
     requires : tuple of str
         Modules of the library that it wraps; found without importing them.
     extra : str
@@ -130,6 +146,8 @@ class Capabilities:
 
     levels: str = "heavy"
     types: frozenset[str] = field(default_factory=lambda: frozenset(PARAMETER_CLASSES))
+    conditions: bool = False
+    constraint: bool = False
     requires: tuple[str, ...] = ()
     extra: str = ""
     without_dependencies: tuple[str, ...] = ()
@@ -149,8 +167,9 @@ class Capabilities:
         object.__setattr__(self, "types", frozenset(self.types))
         if not isinstance(self.extra, str):
             raise ValueError(f"extra of Capabilities must be a text, got {self.extra!r}")
-        if not isinstance(self.model_based, bool):
-            raise ValueError(f"model_based of Capabilities must be True or False, got {self.model_based!r}")
+        for name in ("conditions", "constraint", "model_based"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"{name} of Capabilities must be True or False, got {value!r}")
 
     def missing(self) -> tuple[str, ...]:
         """Those of `requires` that are not installed."""
@@ -212,5 +231,18 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
                 f"method {name!r} searches {', '.join(sorted(capabilities.types))} parameters only, "
                 f"but {parameter_name!r} is {kind}: choose another method for this task"
             )
+    if problem.space.conditions and not capabilities.conditions:
+        raise IncompatibleMethod(
+            f"method {name!r} knows no conditional parameters, but {', '.join(map(repr, problem.space.conditions))} "
+            "is active at times only: choose another method for this task"
+        )
+    if problem.space.constraint is not None and not capabilities.constraint:
+        raise IncompatibleMethod(
+            f"method {name!r} keeps to no constraint, but the space has one: choose another method for this task"
+        )
+    if capabilities.requires and not problem.space.n_varying:
+        raise IncompatibleMethod(
+            f"method {name!r} needs a parameter that varies, but all of this task are constants: choose another method"
+        )
     if capabilities.levels in ("two", "several") and problem.light_iterations is None:
         raise IncompatibleMethod(f"method {name!r} needs a light and a heavy level, but this task has a heavy one only")

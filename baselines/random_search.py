@@ -8,10 +8,11 @@ import numpy as np
 
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
+from btao.spaces.constraint import allowed_points
 
 
 class RandomSearch:
-    """Uniform sampling of the unit cube, heavy runs only (Bergstra and Bengio, 2012).
+    """Uniform sampling of the unit cube, or where a constraint allows, heavy runs only (Bergstra and Bengio, 2012).
 
     Trial k depends on the seed and on k alone, not on what was measured. Configurations are drawn
     with replacement, as in the literature: in a finite space they repeat, and the search is never
@@ -30,7 +31,7 @@ class RandomSearch:
         If `seed` is no integer of at least 0.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", conditions=True, constraint=True)
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem = problem
@@ -41,7 +42,9 @@ class RandomSearch:
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending."""
         generator = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(self._asked,)))
-        config = self._problem.space.from_unit(generator.random(self._problem.space.dim))
+        space = self._problem.space
+        points = generator.random((1, space.dim)) if space.constraint is None else allowed_points(space, 1, generator)
+        config = space.from_unit(points[0])
         trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
         self._asked += 1
         return self._pending.open(trial)

@@ -13,7 +13,15 @@ from baselines.libraries.configspace import from_configuration, to_configspace, 
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.libraries.smac_stable_order import keep_order
 from baselines.pending_trials import PendingTrials, check_seed
-from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
+from baselines.protocol import (
+    MAX_REFUSED,
+    Capabilities,
+    Measurement,
+    Problem,
+    SearchExhausted,
+    Trial,
+    only_refused,
+)
 from btao.checks import check_integer
 
 if TYPE_CHECKING:
@@ -28,7 +36,8 @@ class SMAC:
     """SMAC 2 through its ask/tell interface, with the components of one of its facades.
 
     Heavy runs only, one for each configuration. A failed trial counts as the worst value that was
-    told, also where that becomes known later; until there is one, it is pending to SMAC.
+    told, also where that becomes known later; until there is one, it is pending to SMAC. So does a configuration that a
+    constraint refuses, for which SMAC is asked anew.
 
     Parameters
     ----------
@@ -53,7 +62,12 @@ class SMAC:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("smac", "ConfigSpace"), extra="suite"
+        levels="heavy",
+        conditions=True,
+        constraint=True,
+        model_based=True,
+        requires=("smac", "ConfigSpace"),
+        extra="suite",
     )
 
     def __init__(
@@ -95,16 +109,20 @@ class SMAC:
         ------
         SearchExhausted
             When SMAC finds no new configuration in a finite space. It looks for one at random a
-            limited number of times, so a few may be left.
+            limited number of times, so a few may be left. If it proposes nothing that the constraint allows.
         """
-        with self._isolated:
-            info = self._next()
-        if info is None:
-            size, said = self._problem.space.size, self._isolated.last_message
-            raise SearchExhausted(f"SMAC finds no new configuration among the {size} of the space: {said}")
-        self._asked.append(info)
-        config = dict(self._given.get(info.config) or from_configuration(self._problem.space, info.config))
-        return self._pending.open(Trial(len(self._asked) - 1, config, True, self._problem.heavy_iterations))
+        for _ in range(MAX_REFUSED):
+            with self._isolated:
+                info = self._next()
+            if info is None:
+                size, said = self._problem.space.size, self._isolated.last_message
+                raise SearchExhausted(f"SMAC finds no new configuration among the {size} of the space: {said}")
+            config = dict(self._given.get(info.config) or from_configuration(self._problem.space, info.config))
+            if self._problem.space.allows(config):
+                self._asked.append(info)
+                return self._pending.open(Trial(len(self._asked) - 1, config, True, self._problem.heavy_iterations))
+            self._close(info, None)
+        raise only_refused("SMAC")
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -115,15 +133,18 @@ class SMAC:
             If the trial was not asked for, or was told before.
         """
         self._pending.close(trial)
-        info = self._asked[trial.number]
+        self._close(self._asked[trial.number], None if measurement.failed else measurement.value)
+
+    def _close(self, info: TrialInfo, cost: float | None) -> None:
+        """Tell SMAC what came of a trial; None: it failed, or is one that the constraint refuses."""
         with self._isolated:
             from smac.runhistory import StatusType, TrialValue
 
-            if measurement.failed:
+            if cost is None:
                 self._failed.append(info)
             else:
-                self._worst = max(self._worst, measurement.value)
-                self._smac.tell(info, TrialValue(cost=measurement.value), save=False)
+                self._worst = max(self._worst, cost)
+                self._smac.tell(info, TrialValue(cost=cost), save=False)
             if math.isfinite(self._worst):
                 # SMAC's own cost of a crash, inf, cannot be modeled by SMAC 2.4.1. Later versions
                 # take the largest cost seen at the time of the fit instead, as this does.

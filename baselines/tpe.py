@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.libraries.encoding import encode
+from baselines.libraries.encoding import conditions, decode_value, encode, is_plain, varying
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
-from baselines.protocol import Capabilities, Measurement, Problem, Trial
-from btao import Categorical, Ordinal, Real, Space
+from baselines.protocol import MAX_REFUSED, Capabilities, Measurement, Problem, Trial, only_refused
+from btao import Categorical, Integer, Real, Space, When
 from btao.checks import check_integer, is_number
 from btao.parameters import Parameter
 
@@ -22,7 +22,9 @@ class TPE:
     Heavy runs only. The trials are those of `hyperopt.fmin` with
     `rstate=numpy.random.default_rng(seed)`. A shared start is handed over as `fmin`'s
     `points_to_evaluate` is, and counts among the `n_startup_jobs`. Pending and failed trials (status
-    "fail") have infinite loss to it. Configurations may repeat: the search is never exhausted.
+    "fail") have infinite loss to it, and so have configurations that a constraint refuses, for which it is asked anew.
+    Configurations may repeat: the search of an unconstrained space is never exhausted.
+    A conditional parameter lies inside the options of a choice, where `expression` can put it there.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ class TPE:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        levels="heavy", model_based=True, requires=("hyperopt",), extra="suite"
+        levels="heavy", conditions=True, constraint=True, model_based=True, requires=("hyperopt",), extra="suite"
     )
 
     def __init__(
@@ -60,7 +62,8 @@ class TPE:
             raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
         self._problem = problem
         self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}
-        self._asked = 0
+        self._seen = 0  # proposals looked at, those included that the constraint refuses
+        self._documents: list[dict[str, Any]] = []  # of the trials
         self._pending = PendingTrials()
         self._isolated = IsolatedLibrary("hyperopt", check_seed(seed))
         self._seeds = np.random.default_rng(self._isolated.seed)
@@ -69,10 +72,13 @@ class TPE:
             import hyperopt
             from hyperopt.fmin import generate_trials_to_calculate
 
-            self._expression = expression(problem.space)
-            self._domain = hyperopt.Domain(None, self._expression)
+            self._domain = hyperopt.Domain(None, expression(problem.space))
             self._trials = generate_trials_to_calculate([encode(problem.space, config) for config in initial])
             self._trials.refresh()
+            for document in self._trials.trials:
+                for part in ("idxs", "vals"):  # hyperopt wants every label, those of inactive parameters, too
+                    for name in varying(problem.space):
+                        document["misc"][part].setdefault(name, [])
 
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
@@ -81,14 +87,22 @@ class TPE:
         ------
         NoProposal
             If hyperopt does not answer.
+        SearchExhausted
+            If it proposes nothing that the constraint allows.
         """
-        with self._isolated:
-            if self._asked == len(self._trials.trials):
-                self._suggest()
-            config = self._config(self._trials.trials[self._asked])
-        trial = Trial(self._asked, config, heavy=True, budget=self._problem.heavy_iterations)
-        self._asked += 1
-        return self._pending.open(trial)
+        for _ in range(MAX_REFUSED):
+            with self._isolated:
+                if self._seen == len(self._trials.trials):
+                    self._suggest()
+                document = self._trials.trials[self._seen]
+            self._seen += 1
+            config = self._config(document["misc"]["vals"])
+            if self._problem.space.allows(config):
+                trial = Trial(len(self._documents), config, heavy=True, budget=self._problem.heavy_iterations)
+                self._documents.append(document)
+                return self._pending.open(trial)
+            self._close(document, None)
+        raise only_refused("hyperopt")
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
         """Take a trial back.
@@ -99,15 +113,23 @@ class TPE:
             If the trial was not asked for, or was told before.
         """
         self._pending.close(trial)
+        self._close(self._documents[trial.number], None if measurement.failed else measurement.value)
+
+    def _config(self, values: dict[str, list[Any]]) -> dict[str, Any]:
+        """What hyperopt's values, by label, stand for."""
+        kinds = self._problem.space.parameters
+        return self._problem.space.assemble(
+            lambda name: decode_value(kinds[name], values[name][0]) if name in values else kinds[name].at(0)
+        )
+
+    def _close(self, document: dict[str, Any], loss: float | None) -> None:
+        """Tell hyperopt what came of a trial; None: it failed."""
         with self._isolated:
             import hyperopt
 
-            document = self._trials.trials[trial.number]
             document["state"] = hyperopt.JOB_STATE_DONE
-            if measurement.failed:
-                document["result"] = {"status": hyperopt.STATUS_FAIL}
-            else:
-                document["result"] = {"status": hyperopt.STATUS_OK, "loss": measurement.value}
+            failed = {"status": hyperopt.STATUS_FAIL}
+            document["result"] = failed if loss is None else {"status": hyperopt.STATUS_OK, "loss": loss}
 
     def _suggest(self) -> None:
         """What `fmin` does to queue one more trial."""
@@ -119,47 +141,53 @@ class TPE:
         self._trials.insert_trial_docs(tpe.suggest(ids, self._domain, self._trials, seed, **self._options))
         self._trials.refresh()
 
-    def _config(self, document: dict[str, Any]) -> dict[str, Any]:
-        import hyperopt
-
-        labels = {label: values[0] for label, values in document["misc"]["vals"].items()}
-        values = hyperopt.space_eval(self._expression, labels)
-        return {name: _within(kind, values[name]) for name, kind in self._problem.space.parameters.items()}
-
 
 def expression(space: Space) -> dict[str, Any]:
-    """A space in hyperopt's terms, with the same distribution of every parameter; an ordinal by its index.
+    """A space in hyperopt's terms, with the same distribution of every parameter; ordinals and what has steps by index.
+
+    Constants are left out.
 
     hyperopt rounds q-types to the nearest multiple of q: an integer's range has to reach half a step
     beyond its ends for them to be as likely as the others.
+
+    A conditional parameter is part of those options of a choice at which its first condition on a categorical parameter
+    holds, so that hyperopt draws and models it there alone. hyperopt has no other conditions: what the rest of them
+    leave out is drawn and not used.
     """
+    searched, nodes = varying(space), dict[str, Any]()
+    nested: dict[str, When] = {}
+    for name, whens in conditions(space).items():
+        of_choices = [when for when in whens if isinstance(searched[when.parameter], Categorical)]
+        if of_choices:
+            nested[name] = of_choices[0]
+
+    def node(name: str) -> Any:
+        """The node of a parameter; the same one wherever it is asked for, as hyperopt wants it."""
+        if name not in nodes:
+            parts = [child for child, when in nested.items() if when.parameter == name]
+            nodes[name] = _node(name, searched[name], {child: (nested[child], node(child)) for child in parts})
+        return nodes[name]
+
+    return {name: node(name) for name in searched if name not in nested}
+
+
+def _node(name: str, kind: Parameter, parts: dict[str, tuple[When, Any]]) -> Any:
+    """The node of a parameter, with the nodes that are part of some of its options."""
     from hyperopt import hp
 
-    nodes: dict[str, Any] = {}
-    for name, kind in space.parameters.items():
-        if isinstance(kind, Ordinal):
-            nodes[name] = hp.uniformint(name, -0.5, kind.size - 0.5)
-        elif isinstance(kind, Categorical):
-            nodes[name] = hp.choice(name, list(kind.choices))
-        elif isinstance(kind, Real):
-            nodes[name] = (
-                hp.loguniform(name, math.log(kind.low), math.log(kind.high))
-                if kind.log
-                else hp.uniform(name, kind.low, kind.high)
-            )
-        else:
-            low, high = kind.low - 0.5, kind.high + 0.5
-            nodes[name] = (
-                hp.qloguniform(name, math.log(low), math.log(high), 1) if kind.log else hp.uniformint(name, low, high)
-            )
-    return nodes
-
-
-def _within(kind: Parameter, value: Any) -> Any:
-    """A value as the parameter's own type; the last digit of exp(log(high)), or a tie, may lie out of bounds."""
     if isinstance(kind, Categorical):
-        return value
-    if isinstance(kind, Ordinal):
-        return kind.at(min(max(round(value), 0), kind.size - 1))
-    plain = float(value) if isinstance(kind, Real) else round(value)
-    return min(max(plain, kind.low), kind.high)
+        if not parts:
+            return hp.choice(name, list(kind.choices))
+        options = [
+            {child: node for child, (when, node) in parts.items() if when.holds({name: choice})}
+            for choice in kind.choices
+        ]
+        return hp.choice(name, options)
+    if isinstance(kind, Real) and kind.continuous:
+        if kind.log:
+            return hp.loguniform(name, math.log(kind.low), math.log(kind.high))
+        return hp.uniform(name, kind.low, kind.high)
+    if isinstance(kind, Integer) and is_plain(kind):
+        low, high = kind.low - 0.5, kind.high + 0.5
+        return hp.qloguniform(name, math.log(low), math.log(high), 1) if kind.log else hp.uniformint(name, low, high)
+    return hp.uniformint(name, -0.5, kind.count - 0.5)

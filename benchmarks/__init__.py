@@ -93,6 +93,9 @@ A method
                                             EARLY, where it has a long random start
     `model_based=True`                      in the capabilities of what models the response, which then takes a shared
                                             start, by `check_start`; the default is False
+    `conditions=True`, `constraint=True`    in the capabilities of what leaves inactive parameters out, by
+                                            `Space.assemble`, and asks for allowed configurations only; the default is
+                                            False
     if it wraps a library:                  the class in an IsolatedLibrary (baselines/libraries), an extra in
                                             pyproject.toml, DISTRIBUTIONS in records/provenance.py
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py

@@ -6,8 +6,9 @@ The optimizer is imported on first use: SciPy takes a second to load, and a spac
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from btao.parameters import Categorical, Integer, Ordinal, Real
+from btao.parameters import Categorical, Constant, Integer, Ordinal, Real
 from btao.space import Space
+from btao.spaces.conditions import When
 from btao.training import Level
 from btao.trial import Trial
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BTAO",
     "Categorical",
+    "Constant",
     "Integer",
     "Level",
     "OptimizationResult",
@@ -29,6 +31,7 @@ __all__ = [
     "SpaceExhausted",
     "Trial",
     "TruncationWarning",
+    "When",
     "minimize",
 ]
 

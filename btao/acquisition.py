@@ -11,8 +11,9 @@ from scipy.stats.qmc import Sobol
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.parameters import Categorical, Integer, Ordinal, Real
+from btao.parameters import Categorical, Parameter
 from btao.space import Space
+from btao.spaces.constraint import ENUMERABLE, allowed_points
 
 # An acquisition: values (n,) at points (n, dim) of the cube, larger is better.
 Acquisition = Callable[[FloatArray], FloatArray]
@@ -27,9 +28,13 @@ N_BEST = 3
 # Half-width of the central differences: balances their own error (h^2) with the rounding of a
 # Gaussian process on nearly singular data (about 1e-9 / h).
 DIFFERENCE_STEP = 1e-5
-# A finite space up to this size is searched exhaustively.
-ENUMERABLE = 4096
 MAX_RANDOM_TRIES = 64
+# With a constraint: how many allowed candidates there should be, and how many batches of random points are drawn to
+# find them where Sobol points and neighbors are too few.
+N_ALLOWED = 64
+MAX_ALLOWED_BATCHES = 8
+# Halvings of the way back from where an ascent has left what the constraint allows.
+N_HALVINGS = 20
 
 
 def beta(n: int, dim: int, square_root: bool = False) -> float:
@@ -66,10 +71,16 @@ def maximize(
     Returns
     -------
     (dim,) array, or None
-        A canonical point of the space; None when every configuration of a finite space is known.
+        A canonical point of the space that its constraint allows; None when every such configuration of a finite space
+        is known.
+
+    Raises
+    ------
+    ValueError
+        If hardly any configuration satisfies the constraint.
     """
     kernel = Kernel(space.dim, space)
-    candidates = space.snap(_candidates(space, best, rng))
+    candidates = _allowed(space, space.snap(_candidates(space, best, rng)), rng)
     values = acquisition(candidates)
     starts = candidates[np.argsort(-values, kind="stable")[:N_STARTS]]
     refined = _refine(acquisition, space, starts)
@@ -80,6 +91,8 @@ def maximize(
 
 
 def _first_new(kernel: Kernel, ranked: FloatArray, known: FloatArray) -> FloatArray | None:
+    if len(ranked) == 0:
+        return None
     if len(known) == 0:
         new: FloatArray = ranked[0]
         return new
@@ -97,9 +110,10 @@ def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Gen
     Reached only when everything around the candidates is known, that is in discrete spaces.
     """
     if space.size <= ENUMERABLE:
-        return _first_new(kernel, rng.permutation(_all_points(space)), known)
+        return _first_new(kernel, rng.permutation(space.all_points), known)
     for _ in range(MAX_RANDOM_TRIES):
-        point = _first_new(kernel, space.snap(rng.random((N_CANDIDATES, space.dim))), known)
+        points = space.snap(rng.random((N_CANDIDATES, space.dim)))
+        point = _first_new(kernel, points[space.allowed(points)], known)
         if point is not None:
             return point
     return None
@@ -107,7 +121,7 @@ def _any_new(kernel: Kernel, space: Space, known: FloatArray, rng: np.random.Gen
 
 def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> FloatArray:
     if space.size <= ENUMERABLE:
-        return _all_points(space)
+        return space.all_points
     parts = [Sobol(space.dim, rng=rng).random(N_CANDIDATES), best]
     if space.dim <= MAX_CORNER_DIM:
         parts.append(np.stack(np.meshgrid(*[[0.0, 1.0]] * space.dim), axis=-1).reshape(-1, space.dim))
@@ -117,10 +131,20 @@ def _candidates(space: Space, best: FloatArray, rng: np.random.Generator) -> Flo
     return np.clip(np.vstack(parts), 0.0, 1.0)
 
 
-def _all_points(space: Space) -> FloatArray:
-    """Every configuration of a finite space, as points (size, dim)."""
-    axes = [parameter.centers() for parameter in space.parameters.values() if not isinstance(parameter, Real)]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dim)
+def _allowed(space: Space, candidates: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """The candidates that the constraint allows, and random ones where these are few."""
+    if space.constraint is None or space.size <= ENUMERABLE:
+        return candidates
+    candidates = candidates[space.allowed(candidates)]
+    if len(candidates) >= N_ALLOWED:
+        return candidates
+    batches = MAX_ALLOWED_BATCHES if len(candidates) else MAX_RANDOM_TRIES
+    try:
+        return np.vstack([candidates, allowed_points(space, N_ALLOWED, rng, batches)])
+    except ValueError:
+        if len(candidates):
+            return candidates
+        raise
 
 
 def _refine(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
@@ -168,7 +192,22 @@ def _ascend(acquisition: Acquisition, space: Space, starts: FloatArray) -> Float
         bounds=[(0.0, 1.0)] * (count * len(free)),
         options={"maxiter": 40, "ftol": 1e-12},
     )
-    return points_of(result.x)
+    return _retreat(space, starts, points_of(result.x))
+
+
+def _retreat(space: Space, starts: FloatArray, ends: FloatArray) -> FloatArray:
+    """The ends, but for those that the constraint refuses a point on the way from their starts, which it allows."""
+    if space.constraint is None:
+        return ends
+    ends, refused = ends.copy(), ~space.allowed(ends)
+    low, high = np.zeros((refused.sum(), 1)), np.ones((refused.sum(), 1))
+    way = ends[refused] - starts[refused]
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2
+        fine = space.allowed(starts[refused] + middle * way)[:, None]
+        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
+    ends[refused] = starts[refused] + low * way
+    return ends
 
 
 def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
@@ -181,6 +220,8 @@ def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatA
         for row, (index, parameter, steps) in enumerate(moves):
             neighbors[row, :, index] = parameter.shift(points[:, index], steps)
         reached = acquisition(neighbors.reshape(-1, space.dim)).reshape(len(moves), len(points))
+        if space.constraint is not None:
+            reached[~space.allowed(neighbors.reshape(-1, space.dim)).reshape(reached.shape)] = -np.inf
         chosen = reached.argmax(axis=0)
         improved = reached[chosen, every] > values + 1e-12 * np.abs(values)
         if not improved.any():
@@ -189,13 +230,13 @@ def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatA
         values = np.where(improved, reached[chosen, every], values)
 
 
-def _moves(space: Space) -> list[tuple[int, Integer | Ordinal | Categorical, int]]:
+def _moves(space: Space) -> list[tuple[int, Parameter, int]]:
     """Moves of one coordinate, by a number of bins: each other category; powers of four where there is an order."""
-    moves: list[tuple[int, Integer | Ordinal | Categorical, int]] = []
+    moves: list[tuple[int, Parameter, int]] = []
     for index, parameter in enumerate(space.parameters.values()):
         if isinstance(parameter, Categorical):
             moves += [(index, parameter, steps) for steps in range(1, parameter.size)]
-        elif not isinstance(parameter, Real):
-            sizes = [4**k for k in range(int(math.log(parameter.size, 4)) + 1)]
+        elif not parameter.continuous and parameter.count > 1:
+            sizes = [4**k for k in range(int(math.log(parameter.count, 4)) + 1)]
             moves += [(index, parameter, sign * size) for size in sizes for sign in (1, -1)]
     return moves

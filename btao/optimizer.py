@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -22,6 +22,7 @@ from btao.rules.history import History
 from btao.rules.rate import RateRule
 from btao.rules.rule import Rule
 from btao.space import Space
+from btao.spaces.constraint import ConstraintMismatch, allowed_design
 from btao.tam import check_bounds
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
 from btao.viewing.frames import trials_frame
@@ -58,9 +59,9 @@ class BTAO:
         "rate": a new light run or the heavy run of a known light point, whichever promises the largest improvement per
         cost (METHOD items 19-28).
     n_init : int, optional
-        Size of the start, at least 1; default: number of parameters + 2. Of "joint" and "paper" the heavy runs (METHOD
-        item 18): the start is a nested Latin hypercube of `light_per_heavy` times as many light runs. Of "rate" the
-        light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
+        Size of the start, at least 1; default: number of parameters that vary + 2. Of "joint" and "paper" the heavy
+        runs (METHOD item 18): the start is a nested Latin hypercube of `light_per_heavy` times as many light runs. Of
+        "rate" the light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
     light_per_heavy : int
         s, light runs per heavy one, at least 1; of "joint" and "paper".
     delta_bounds, rho_bounds : (float, float), optional
@@ -135,7 +136,7 @@ class BTAO:
         self.rule = _rule_of(rule, candidates)
         self._direction = Direction(direction)
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
-        self.n_init = space.dim + 2 if n_init is None else check_integer("n_init", n_init)
+        self.n_init = space.n_varying + 2 if n_init is None else check_integer("n_init", n_init)
         self.square_root_beta = bool(square_root_beta)
         delta_bounds = self._direction.default_delta_bounds if delta_bounds is None else delta_bounds
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
@@ -506,20 +507,26 @@ class BTAO:
             )
 
     @classmethod
-    def from_json(cls, text: str) -> BTAO:
+    def from_json(cls, text: str, *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> BTAO:
         """The optimizer that `to_json` described: it asks what the original would have asked.
 
         States of earlier versions are read, too.
 
+        Parameters
+        ----------
+        text : str
+        constraint : callable, optional
+            That of the space, if it had one: the same function.
+
         Raises
         ------
         ValueError
-            If the text is not such a state.
+            If the text is not such a state, or (`ConstraintMismatch`) the constraint is missing or too many.
         """
         try:
             state = read_state(text)
             optimizer = cls(
-                Space.from_dict(state["space"]),
+                Space.from_dict(state["space"], constraint=constraint),
                 delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
                 rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
                 **{name: state[name] for name in OPTIONS},
@@ -533,6 +540,8 @@ class BTAO:
             history.n_told = len(history.trials) - len(optimizer.pending)
             optimizer._enqueued.restore(state["enqueued"])
             optimizer._rule.restore(state["state"])
+        except ConstraintMismatch:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
         return optimizer
@@ -568,7 +577,8 @@ class BTAO:
     def _start(self) -> FloatArray:
         """A well spread Latin hypercube; where heavy runs are planned, a nested one, their points first."""
         ratio = 1 if self.rule == "rate" else self.light_per_heavy
-        return maximin_nested_latin_hypercube(self.n_init, ratio, self.space.dim, np.random.default_rng([self.seed]))
+        rng = np.random.default_rng([self.seed])
+        return allowed_design(self.space, maximin_nested_latin_hypercube(self.n_init, ratio, self.space.dim, rng), rng)
 
     def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> FloatArray:
         if not configs:

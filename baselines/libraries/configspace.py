@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.libraries.encoding import encode
-from btao import Integer, Ordinal, Real, Space
+from baselines.libraries.encoding import conditions, decode_value, encode, encode_value, is_plain, varying
+from btao import Categorical, Integer, Space
 
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
@@ -20,9 +20,10 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
     A library models and samples the coordinate of a ConfigSpace parameter in [0, 1], linear in the
     value or in its logarithm. A real parameter is that coordinate itself: ConfigSpace rounds real
     values and bounds to 13 decimals, which would turn a bound of 1e-15 into 0. An integer is
-    ConfigSpace's own uniform integer, on its own log scale where the parameter has one. An ordinal is the
-    uniform integer of its index: ConfigSpace's ordinals have no place in the models of SMAC and BOHB but as
-    that index. A category is the number of the choice, for ConfigSpace takes True, 1 and 1.0 for one value.
+    ConfigSpace's own uniform integer, on its own log scale where the parameter has one. An ordinal, or what has a step,
+    is the uniform integer of its index: ConfigSpace's ordinals have no place in the models of SMAC and BOHB but as
+    that index. A category is the number of the choice, for ConfigSpace takes True, 1 and 1.0 for one value. Constants
+    are left out.
 
     Parameters
     ----------
@@ -33,25 +34,38 @@ def to_configspace(space: Space, seed: int) -> ConfigurationSpace:
     Returns
     -------
     ConfigurationSpace
-        One parameter of the same name for each of `space`, none conditional.
+        One parameter of the same name for each of `space` that varies, with the same conditions.
     """
     from ConfigSpace import (
+        AndConjunction,
         CategoricalHyperparameter,
         ConfigurationSpace,
+        InCondition,
         UniformFloatHyperparameter,
         UniformIntegerHyperparameter,
     )
 
     configspace = ConfigurationSpace(seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
-    for name, parameter in space.parameters.items():
-        if isinstance(parameter, Real):
+    searched = varying(space)
+    for name, parameter in searched.items():
+        if parameter.continuous:
             configspace.add(UniformFloatHyperparameter(name, 0.0, 1.0))
-        elif isinstance(parameter, Integer):
+        elif isinstance(parameter, Integer) and is_plain(parameter):
             configspace.add(UniformIntegerHyperparameter(name, parameter.low, parameter.high, log=parameter.log))
-        elif isinstance(parameter, Ordinal):
-            configspace.add(UniformIntegerHyperparameter(name, 0, parameter.size - 1))
-        else:
+        elif isinstance(parameter, Categorical):
             configspace.add(CategoricalHyperparameter(name, range(parameter.size)))
+        else:
+            configspace.add(UniformIntegerHyperparameter(name, 0, parameter.count - 1))
+    for name, whens in conditions(space).items():
+        parts = [
+            InCondition(
+                configspace[name],
+                configspace[when.parameter],
+                [encode_value(searched[when.parameter], value) for value in when.values],
+            )
+            for when in whens
+        ]
+        configspace.add(parts[0] if len(parts) == 1 else AndConjunction(*parts))
     return configspace
 
 
@@ -67,17 +81,18 @@ def from_configuration(space: Space, configuration: Mapping[str, Any]) -> dict[s
     Returns
     -------
     dict
-        Plain Python values, in the order of the parameters of `space`.
+        Plain Python values of the active parameters, in the order of the parameters of `space`.
     """
-    config: dict[str, Any] = {}
-    for name, parameter in space.parameters.items():
-        if isinstance(parameter, Real):
-            config[name] = parameter.from_unit(float(configuration[name]))
-        elif isinstance(parameter, Integer):
-            config[name] = int(configuration[name])
-        else:
-            config[name] = parameter.at(int(configuration[name]))
-    return config
+
+    def value_of(name: str) -> Any:
+        parameter = space.parameters[name]
+        if parameter.size == 1:
+            return parameter.at(0)
+        if parameter.continuous:
+            return parameter.from_unit(float(configuration[name]))
+        return decode_value(parameter, int(configuration[name]))
+
+    return space.assemble(value_of)
 
 
 def to_configuration(space: Space, config: Mapping[str, Any], configspace: ConfigurationSpace) -> Configuration:
@@ -100,7 +115,7 @@ def to_configuration(space: Space, config: Mapping[str, Any], configspace: Confi
     from ConfigSpace import Configuration
 
     values = encode(space, config)
-    for name, parameter in space.parameters.items():
-        if isinstance(parameter, Real):
-            values[name] = parameter.to_unit(config[name])
+    for name, value in config.items():
+        if (parameter := space.parameters[name]).continuous:
+            values[name] = parameter.to_unit(value)
     return Configuration(configspace, values=values)

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
 from benchmarks.analysis.intervals import check_choice
+from benchmarks.records.frames import configurations
 from btao import Space
 from btao.gp import GaussianProcess
 from btao.tam import TruncatedAdditiveModel, TruncationWarning
@@ -52,9 +53,8 @@ Bounds = tuple[float, float]
 
 def points_of(trials: DataFrame, space: Space) -> NDArray[np.float64]:
     """The configurations of trials as points (n, dim) of the unit cube."""
-    configs = trials[[f"config.{name}" for name in space.names]].to_dict("records")
-    named = [{name: config[f"config.{name}"] for name in space.names} for config in configs]
-    return np.array([space.to_unit(config) for config in named]).reshape(-1, space.dim)
+    configs = configurations(trials, space)
+    return np.array([space.to_unit(config) for config in configs]).reshape(-1, space.dim)
 
 
 def fits(

@@ -9,6 +9,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from btao.checks import is_number
+from btao.parameters import with_tuples
 
 
 def number(name: str, value: object) -> float:
@@ -48,6 +49,11 @@ def mapping(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise ValueError(f"{name} must be a mapping of names, got {value!r}")
     return {str(key): _plain(f"{name}.{key}", item) for key, item in value.items()}
+
+
+def configuration(name: str, value: object) -> dict[str, Any]:
+    """A configuration as a space has it: as `mapping`, with tuples for the lists that JSON makes of them."""
+    return {key: with_tuples(item) for key, item in mapping(name, value).items()}
 
 
 def _plain(name: str, value: object) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,12 @@ from benchmarks.records.curves import lists_of
 from benchmarks.records.run_folder import RUN, RunFolder, files_of_runs, is_former
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
+from btao import Integer, Space
+from btao.checks import is_integer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas
 
 # The columns of `load` but for those of the configuration, which go before `value`.
@@ -65,11 +71,11 @@ def load(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
         Columns: task, method, seed, hash, parameters (the method's, resolved, as JSON; missing if
         its run.json does not say), data (name of the data set used; missing if the task has
         none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
-        with `config` as one column config.<name> a parameter and None as nan, `recommended`,
-        missing where the method does not say, `test_error`, nan where it is not known, and `train_budget`, the
-        seconds of training that were the budget of the run, nan where it had none. If any trial was
-        answered by a recorded table, also `answer` (number of the recorded configuration) and `distance` (to it,
-        in the unit cube).
+        with `config` as one column config.<name> a parameter and None as nan (of a parameter that is inactive at
+        times, missing there, integers as Int64), `recommended`, missing where the method does not say,
+        `test_error`, nan where it is not known, and `train_budget`, the seconds of training that were the budget of
+        the run, nan where it had none. If any trial was answered by a recorded table, also `answer` (number of the
+        recorded configuration) and `distance` (to it, in the unit cube).
 
     Raises
     ------
@@ -134,13 +140,57 @@ def load_curves(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
     return _with_configs(curves, configs, before="iteration")
 
 
+def configurations(frame: pandas.DataFrame, space: Space) -> list[dict[str, Any]]:
+    """The configurations of a space that rows with columns config.<name> hold.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `load` gives it.
+    space : Space
+
+    Returns
+    -------
+    list of dict
+        A missing value is None, or of an inactive parameter; a whole number of an integer parameter is an int. They are
+        not validated.
+    """
+    import pandas
+
+    def plain(name: str, value: Any) -> Any:
+        if not isinstance(value, tuple) and pandas.isna(value):
+            return None
+        whole = isinstance(space.parameters[name], Integer) and isinstance(value, float) and value.is_integer()
+        return int(value) if whole else value
+
+    records = frame[[f"config.{name}" for name in space.names if f"config.{name}" in frame]].to_dict("records")
+    rows = [{name: plain(name, record.get(f"config.{name}")) for name in space.names} for record in records]
+    return [space.assemble(row.__getitem__) for row in rows]
+
+
 def _with_configs(frame: pandas.DataFrame, configs: list[dict[str, Any]], before: str) -> pandas.DataFrame:
     """`frame` with a column config.<name> for every parameter, put before one of its own."""
     import pandas
 
     named = [{f"config.{name}": value for name, value in config.items()} for config in configs]
+    columns = pandas.DataFrame(named, index=frame.index)
+    runs = zip(frame["task"], frame["method"], frame["hash"], frame["seed"], strict=True)
+    for name in _inactive_at_times(runs, configs):
+        values = [config.get(name) for config in configs]
+        if all(value is None or is_integer(value) for value in values):  # which pandas would make floats
+            columns[f"config.{name}"] = pandas.array(values, "Int64")
     at = frame.columns.get_loc(before)
-    return pandas.concat([frame.iloc[:, :at], pandas.DataFrame(named, index=frame.index), frame.iloc[:, at:]], axis=1)
+    return pandas.concat([frame.iloc[:, :at], columns, frame.iloc[:, at:]], axis=1)
+
+
+def _inactive_at_times(runs: Iterable[tuple[Any, ...]], configs: list[dict[str, Any]]) -> list[str]:
+    """The parameters that some configurations of a run have and others have not."""
+    found: set[str] = set()
+    for _, group in itertools.groupby(zip(runs, configs, strict=True), key=lambda pair: pair[0]):
+        trials = [config for _, config in group]
+        counts = Counter(name for config in trials for name in config)
+        found |= {name for name, count in counts.items() if count < len(trials)}
+    return sorted(found)
 
 
 def _load_runs(out: Path, strict: bool) -> list[tuple[dict[str, Any], list[Row]]]:

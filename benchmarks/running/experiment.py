@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 import time
 import traceback
@@ -325,7 +324,7 @@ class _Trials:
     def _replay(self, row: Row) -> None:
         """Ask and tell the method through a recorded trial."""
         trial = self.method.ask()
-        asked = json.loads(json.dumps([trial.number, trial.heavy, trial.budget, trial.config]))
+        asked = [trial.number, trial.heavy, trial.budget, trial.config]
         recorded = [row.trial, row.heavy, row.budget, row.config]
         if asked != recorded:
             raise ReplayMismatch(

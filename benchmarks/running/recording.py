@@ -308,6 +308,10 @@ def _faults(full: Spec, objective: Objective, task: Mapping[str, Any]) -> list[s
         faults.append("its class must say `trains = True`, as it has no data set (of a formula there is no table)")
     if task.get("needs_data") and objective.data is None:
         faults.append("its `data` must be a DataSource, as its file says needs_data")
+    if conditional := ", ".join(objective.space.conditions):
+        faults.append(f"its space must have no conditions, as a table holds all parameters: {conditional} have some")
+    if objective.space.constraint is not None:
+        faults.append("its space must have no constraint, as a design holds the corners of the space")
     if isinstance(objective, CurveTask) and objective.heavy.patience is not None:
         parameter = inspect.signature(full.resolve()).parameters.get("heavy_patience")
         if parameter is None or not (parameter.annotation is parameter.empty or "None" in str(parameter.annotation)):

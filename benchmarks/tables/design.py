@@ -45,7 +45,7 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
         [[0.5] * space.dim], itertools.product((0.0, 1.0), repeat=space.dim), _sobol(space.dim, n, seed)
     ):
         config = space.from_unit(np.array(point))
-        design.setdefault(tuple(config.values()), config)
+        design.setdefault(tuple(config.items()), config)
         if len(design) == n:
             return list(design.values())
     raise ValueError(f"n={n}: only {len(design)} different configurations were found; choose fewer")

@@ -186,7 +186,7 @@ class AdditiveRule(Rule):
         return acquisition
 
     def _beta(self, n: int) -> float:
-        return beta(n, self.history.space.dim, self._square_root_beta)
+        return beta(n, self.history.space.n_varying, self._square_root_beta)
 
     def _light_model(self, commit: bool = False) -> GaussianProcess:
         """The process fitted to all light results; `commit` makes it the next fit's warm start."""

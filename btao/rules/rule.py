@@ -77,4 +77,4 @@ class Rule(ABC):
     def _exhausted(self) -> SpaceExhausted:
         pending = len(self.history.select(status="pending"))
         waiting = f"; {pending} trials wait to be told" if pending else ""
-        return SpaceExhausted(f"all {self.history.space.size} configurations of the space have been tried{waiting}")
+        return SpaceExhausted(f"{self.history.space.all_text} have been tried{waiting}")

@@ -30,7 +30,7 @@ class StateFile:
         """The run that the file holds; ValueError if it is none with the arguments of `fresh`."""
         self._known = self.path.read_bytes()
         try:
-            restored = BTAO.from_json(self._known.decode(errors="replace"))
+            restored = BTAO.from_json(self._known.decode(errors="replace"), constraint=fresh.space.constraint)
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be continued, use another file: {error}") from error
         for name in ARGUMENTS:

@@ -34,7 +34,7 @@ def trials_frame(trials: Sequence[Trial], space: Space) -> Any:
     pandas = load("pandas", "trials_frame()")
     names = {name: f"config.{name}" if name in COLUMNS else name for name in space.names}
     rows = [
-        {name: getattr(trial, name) for name in COLUMNS} | {names[name]: trial.config[name] for name in names}
+        {name: getattr(trial, name) for name in COLUMNS} | {names[name]: trial.config.get(name) for name in names}
         for trial in trials
     ]
     frame = pandas.DataFrame(rows, columns=[*COLUMNS, *names.values()])

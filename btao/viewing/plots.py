@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from btao.arrays import FloatArray
-from btao.parameters import Categorical, Ordinal, Parameter, Real
+from btao.parameters import Categorical, Constant, Ordinal, Parameter, Real
 from btao.trial import Trial, measured
 from btao.viewing.optional import load
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from btao.optimizer import BTAO
 
 N_LINE, N_PLANE = 201, 41
+LISTED = Categorical | Ordinal | Constant
 MARKERS = {"light": ("o", "tab:orange"), "heavy": ("s", "tab:blue")}
 
 
@@ -40,7 +41,7 @@ def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
     RuntimeError
         Before the first successful heavy trial.
     ValueError
-        If a name is no parameter, or there are not one or two.
+        If a name is no parameter, or not active in the best configuration, or there are not one or two.
     ImportError
         If matplotlib is not installed.
     """
@@ -52,14 +53,24 @@ def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
             raise ValueError(f"names must be of the parameters {list(space.names)}, got {name!r}")
     optimizer.predict([])  # an error before there is a heavy trial
     assert best is not None
+    if inactive := [name for name in names if name not in best.config]:
+        raise ValueError(f"names must be active in the best configuration, {best.config}, but {inactive[0]!r} is not")
     parameters = [space.parameters[name] for name in names]
     grids = [_grid(parameter, N_LINE if len(names) == 1 else N_PLANE) for parameter in parameters]
-    configs = [best.config | dict(zip(names, values, strict=True)) for values in itertools.product(*grids)]
+    # What the best configuration leaves out may be active beside other values.
+    others = {
+        name: space.parameters[name].from_unit(u) for name, u in zip(space.names, best.point.tolist(), strict=True)
+    }
+    others |= best.config
+    configs = [
+        space.assemble((others | dict(zip(names, values, strict=True))).__getitem__)
+        for values in itertools.product(*grids)
+    ]
     mean, std = optimizer.predict(configs)
     ax = ax or load("matplotlib.pyplot", "plot_profile()").figure(layout="constrained").add_subplot()
     axes = [_places(parameter, grid) for parameter, grid in zip(parameters, grids, strict=True)]
     if len(names) == 1:
-        _draw_line(ax, axes[0], mean, std, isinstance(parameters[0], Categorical | Ordinal))
+        _draw_line(ax, axes[0], mean, std, isinstance(parameters[0], LISTED))
     else:
         _draw_plane(ax, axes, mean, std)
     _draw_trials(ax, optimizer.trials, names, parameters)
@@ -107,7 +118,7 @@ def _grid(parameter: Parameter, n: int) -> list[Any]:
 
 def _places(parameter: Parameter, values: Sequence[Any]) -> FloatArray:
     """Where values stand on an axis: at themselves, or one beside the other where they are listed."""
-    if isinstance(parameter, Categorical | Ordinal):
+    if isinstance(parameter, LISTED):
         listed = [parameter.from_unit(float(u)) for u in parameter.centers()]
         return np.array([listed.index(value) for value in values], dtype=float)
     return np.array(values, dtype=float)
@@ -115,7 +126,7 @@ def _places(parameter: Parameter, values: Sequence[Any]) -> FloatArray:
 
 def _label(axis: Any, name: str, parameter: Parameter) -> None:
     axis.set_label_text(name)
-    if isinstance(parameter, Categorical | Ordinal):
+    if isinstance(parameter, LISTED):
         listed = [str(parameter.from_unit(float(u))) for u in parameter.centers()]
         axis.set_ticks(range(len(listed)), listed)
     elif parameter.log:
@@ -141,7 +152,7 @@ def _draw_plane(ax: Any, axes: Sequence[FloatArray], mean: FloatArray, std: Floa
 
 def _draw_trials(ax: Any, trials: Sequence[Trial], names: Sequence[str], parameters: Sequence[Parameter]) -> None:
     for level, (marker, color) in MARKERS.items():
-        told = [trial for trial in trials if trial.level == level and trial.status == "ok"]
+        told = [each for each in trials if each.level == level and each.status == "ok" and {*names} <= {*each.config}]
         places = [_places(p, [trial.config[name] for trial in told]) for name, p in zip(names, parameters, strict=True)]
         if len(places) == 1:
             places.append(np.array([measured(trial) for trial in told]))

@@ -13,7 +13,7 @@ from baselines.protocol import (
     Problem,
     check_compatible,
 )
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Constant, Integer, Real, Space, When
 
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 4), "kind": Categorical(("a", "b"))})
 
@@ -53,6 +53,27 @@ def test_a_method_has_heavy_runs_and_no_model_unless_it_says_so():
 def test_an_unsearchable_parameter_is_named(types, parameter, kind):
     with pytest.raises(IncompatibleMethod, match=rf"method 'm' searches .* only, but '{parameter}' is {kind}"):
         check_compatible("m", Capabilities(types=frozenset(types)), Problem(MIXED, 9))
+
+
+def test_a_method_that_knows_no_conditions_is_refused_a_conditional_space():
+    problem = Problem(Space(MIXED.parameters, conditions={"n": When("kind", "a")}), 9)
+    check_compatible("m", Capabilities(conditions=True), problem)
+    with pytest.raises(IncompatibleMethod, match="method 'm' knows no conditional parameters, but 'n' is active at"):
+        check_compatible("m", Capabilities(), problem)
+
+
+def test_a_method_that_keeps_to_no_constraint_is_refused_a_constrained_space():
+    problem = Problem(Space(MIXED.parameters, constraint=lambda config: config["x"] < 0.5), 9)
+    check_compatible("m", Capabilities(constraint=True), problem)
+    with pytest.raises(IncompatibleMethod, match="method 'm' keeps to no constraint, but the space has one"):
+        check_compatible("m", Capabilities(), problem)
+
+
+def test_a_library_needs_a_parameter_that_varies():
+    problem = Problem(Space({"k": Constant(1), "n": Integer(2, 2)}), 9)
+    check_compatible("m", Capabilities(), problem)
+    with pytest.raises(IncompatibleMethod, match="method 'm' needs a parameter that varies, but all of this task are"):
+        check_compatible("m", Capabilities(requires=("numpy",)), problem)
 
 
 def test_a_two_level_method_needs_two_levels():
@@ -95,6 +116,8 @@ def test_a_method_of_two_levels_needs_a_light_one(levels):
         ({"types": {"reel"}}, "types of Capabilities must be a frozenset of some of .*real, got {'reel'}"),
         ({"types": "real"}, "types of Capabilities must be a frozenset of some of .*real, got 'real'"),
         ({"extra": None}, "extra of Capabilities must be a text, got None"),
+        ({"conditions": 1}, "conditions of Capabilities must be True or False, got 1"),
+        ({"constraint": None}, "constraint of Capabilities must be True or False, got None"),
         ({"model_based": "no"}, "model_based of Capabilities must be True or False, got 'no'"),
     ],
 )

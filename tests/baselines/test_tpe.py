@@ -1,5 +1,6 @@
 """TPE: hyperopt's own `fmin`, trial for trial, in spaces that are translated exactly."""
 
+import functools
 import logging
 import math
 import os
@@ -15,7 +16,7 @@ from scipy import stats
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
 from baselines.tpe import TPE, expression
 from benchmarks.objectives.currin import heavy
-from btao import Categorical, Integer, Ordinal, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space, When
 
 CURRIN = Space({"x1": Real(0.0, 1.0), "x2": Real(0.0, 1.0)})
 MIXED = Space(
@@ -33,6 +34,27 @@ MIXED_BARE = {
     "rate": hp.loguniform("rate", math.log(1e-4), math.log(1.0)),
     "kind": hp.choice("kind", ["relu", True, 1, 1.0, None]),
     "depth": hp.quniform("depth", -1.5, 3.5, 1),
+}
+
+NESTED = Space(
+    {
+        "rate": Real(1e-4, 1.0, log=True),
+        "optimizer": Categorical(("adam", "sgd", "nag")),
+        "momentum": Real(0.0, 0.99),
+        "damped": Categorical((False, True)),
+        "damping": Integer(1, 4),
+    },
+    conditions={
+        "momentum": When("optimizer", "sgd", "nag"),
+        "damped": When("optimizer", "sgd"),
+        "damping": When("damped", True),
+    },
+)
+MOMENTUM = hp.uniform("momentum", 0.0, 0.99)
+DAMPED = hp.choice("damped", [{}, {"damping": hp.quniform("damping", 0.5, 4.5, 1)}])
+NESTED_BARE = {
+    "rate": hp.loguniform("rate", math.log(1e-4), math.log(1.0)),
+    "optimizer": hp.choice("optimizer", [{}, {"momentum": MOMENTUM, "damped": DAMPED}, {"momentum": MOMENTUM}]),
 }
 
 
@@ -132,6 +154,46 @@ def test_pending_trials_are_as_bad_as_failed_ones():
         failed.tell(trial, Measurement(-100.0, "killed") if k % 3 == 0 else Measurement(currin(trial.config)))
         if k % 3:
             pending.tell(trial, Measurement(currin(trial.config)))
+
+
+def nested(config):
+    """Least with sgd, a momentum of 0.9 and damping."""
+    value = abs(math.log10(config["rate"]) + 2) + abs(config.get("momentum", 0.0) - 0.9)
+    return value + abs(config.get("damping", 6) - 3)
+
+
+def test_conditional_parameters_are_those_of_nested_choices():
+    n, seed, start = 40, 5, {"rate": 0.5, "optimizer": "sgd", "momentum": 0.5, "damped": True, "damping": 2}
+    ours = run(NESTED, nested, n, seed, InitialDesign((start,), (start,)), n_startup_jobs=10)
+
+    def flat(config):
+        inner = dict(config["optimizer"])
+        return {"rate": config["rate"]} | inner.pop("damped", {}) | inner
+
+    def function(config):
+        values.append(nested(flat(config)))
+        return {"status": STATUS_OK, "loss": values[-1]}
+
+    values = []
+    labels = {"rate": 0.5, "optimizer": 1, "momentum": 0.5, "damped": 1, "damping": 2}
+    options = {"algo": functools.partial(tpe.suggest, n_startup_jobs=10), "max_evals": n - 1, "show_progressbar": False}
+    generator = np.random.default_rng(seed)
+    fmin(function, NESTED_BARE, points_to_evaluate=[labels], rstate=generator, verbose=False, **options)
+    assert [value for _, value in ours] == values
+    assert len({tuple(config) for config, _ in ours}) == 4
+
+
+def test_what_hyperopt_cannot_nest_is_drawn_and_left_out():
+    space = Space(
+        {"n": Integer(1, 3), "c": Categorical(("a", "b")), "x": Real(0, 1), "y": Real(0, 1)},
+        conditions={"x": When("n", 2, 3), "y": [When("n", 1), When("c", "b")]},
+    )
+    start = ({"n": 1, "c": "a"}, {"n": 3, "c": "b", "x": 0.25})
+    trace = run(space, lambda config: sum(config.get(name, 0.3) for name in "xy"), 30, 0, InitialDesign(start, start))
+    assert [config for config, _ in trace[:2]] == [*start]
+    for config, _ in trace:
+        assert space.validate(config) == config
+    assert {tuple(config) for config, _ in trace} == {("n", "c"), ("n", "c", "x"), ("n", "c", "y")}
 
 
 @pytest.fixture(scope="module")

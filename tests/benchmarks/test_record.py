@@ -46,7 +46,7 @@ from benchmarks.tables.answers import NearestAnswers
 from benchmarks.tables.design import configurations, of_grid
 from benchmarks.tables.design_log import PartLog
 from benchmarks.tables.replay import Replay
-from btao import Real, Space
+from btao import Categorical, Real, Space, When
 from btao.training import Level
 from support import rows
 
@@ -602,6 +602,14 @@ class NeverNone(Shrinking):
         super().__init__(heavy_patience)
 
 
+class Switched(Shrinking):
+    space = Space({"x": Real(0.25, 0.75), "y": Categorical(("a", "b"))}, conditions={"x": When("y", "a")})
+
+
+class Constrained(Shrinking):
+    space = Space(Shrinking.space.parameters, constraint=lambda config: config["x"] < config["y"])
+
+
 class TwoLevels(Currin):
     """It trains, and its errors are none."""
 
@@ -654,6 +662,8 @@ def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_pat
     [
         ("Impatient", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
         ("NeverNone", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
+        ("Switched", {}, "its space must have no conditions, as a table holds all parameters: x have some"),
+        ("Constrained", {}, "its space must have no constraint, as a design holds the corners of the space"),
         ("Shrinking", {"needs_data": "iris"}, "test_record.Shrinking' must take the parameters data, data_dir, which"),
     ],
 )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from btao import BTAO, Categorical, Integer, Real, Space, SpaceExhausted
+from btao import BTAO, Categorical, Constant, Integer, Real, Space, SpaceExhausted
 from btao.gp import GaussianProcess, Kernel
 from btao.tam import TruncatedAdditiveModel
 from optimizer_runs import BOUNDED, LINE, MIXED, SQUARE, assert_no_repeats, loss, names, of_level, play, played, shifted
@@ -250,3 +250,22 @@ def test_predictions_refuse_what_they_cannot_answer():
         optimizer.predict([{"x": 0.0, "y": -1.0}])
     mean, std = optimizer.predict([])
     assert mean.shape == std.shape == (0,)
+
+
+@pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
+def test_constants_alone_are_tried_once_at_each_level(rule):
+    optimizer = BTAO(Space({"k": Constant((8, 8)), "n": Integer(3, 3)}), rule=rule)
+    levels = []
+    with pytest.raises(SpaceExhausted, match="all 1 configurations"):
+        while True:
+            trial = optimizer.ask()
+            assert trial.config == {"k": (8, 8), "n": 3}
+            levels.append(trial.level)
+            optimizer.tell(trial, 0.5)
+    assert levels == ["light", "heavy"]
+    again = BTAO.from_json(optimizer.to_json())
+    assert again.best.config == {"k": (8, 8), "n": 3}
+
+
+def test_the_start_does_not_grow_with_constants():
+    assert BTAO(Space({"x": Real(0, 1), "k": Constant(1), "c": Categorical(["a"])})).n_init == 3

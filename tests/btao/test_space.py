@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from btao import Space
-from btao.parameters import MAX_INTEGER_RANGE, Categorical, Integer, Ordinal, Real
+from btao.parameters import MAX_INTEGER_RANGE, Categorical, Constant, Integer, Ordinal, Real
 
 # No deadline: a busy machine is no failure.
 examples = settings(max_examples=60, deadline=None)
@@ -48,7 +48,14 @@ ORDINALS = st.one_of(
     st.lists(st.integers(-(2**60), 2**60), min_size=2, max_size=6, unique=True),
     st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=6, unique=True),
 ).map(lambda values: Ordinal(sorted(values)))
-PARAMETERS = st.one_of(reals(), integers(), ORDINALS, CATEGORICALS)
+STEPPED = st.builds(
+    lambda low, step, count: Integer(low, low + step * count, step=step), *map(st.integers, (-99, 1, 0), (99, 9, 9))
+) | st.builds(
+    lambda low, step, count: Real(low / 100, (low + step * count) / 100, step=step / 100),
+    *map(st.integers, (-99, 1, 0), (99, 9, 9)),
+)
+CONSTANT = (SCALARS | st.tuples(SCALARS, SCALARS)).map(Constant)
+PARAMETERS = st.one_of(reals(), integers(), ORDINALS, CATEGORICALS, STEPPED, CONSTANT)
 SPACES = st.dictionaries(TEXT, PARAMETERS, min_size=1, max_size=4).map(Space)
 COORDINATES = st.floats(-0.5, 1.5) | st.sampled_from([0.0, 1.0, 0.5])
 
@@ -84,7 +91,7 @@ class TestProperties:
             assert ((u >= 0) & (u <= 1)).all()
             again = space.from_unit(u)
             for name, parameter in space.parameters.items():
-                if not isinstance(parameter, Real):
+                if not parameter.continuous:
                     assert typed(again)[name] == typed(config)[name]
                     continue
                 assert type(config[name]) is float
@@ -254,8 +261,7 @@ class TestOrdinals:
     @pytest.mark.parametrize(
         ("values", "message"),
         [
-            ((1,), r"at least two, got \[1\]"),
-            ((), "at least two"),
+            ((), "values must be at least one, got none"),
             ((2, 1), r"must ascend, got \[2, 1\]"),
             ((1, 1.0), "must ascend"),
             ((1, math.inf), "must be finite"),
@@ -297,12 +303,29 @@ class TestChoices:
         with pytest.raises(ValueError, match="must differ"):
             Categorical(choices)
 
-    @pytest.mark.parametrize("choices", [[], ["a"], ()])
-    def test_fewer_than_two_are_refused(self, choices):
-        with pytest.raises(ValueError, match="at least two"):
+    @pytest.mark.parametrize("choices", [[], ()])
+    def test_no_choices_are_refused(self, choices):
+        with pytest.raises(ValueError, match="choices must be at least one, got none"):
             Categorical(choices)
 
-    @pytest.mark.parametrize("choices", ["ab", b"ab", {"a", "b"}, {"a": 1}, 3, None, [(1, 2), 3], [[1], 2], [1j, 2]])
+    def test_tuples_are_choices_and_json_brings_them_back(self):
+        space = Space({"layers": Categorical([(64,), (64, 32), (), ("a", (1, True)), ("a", (1, 1))])})
+        again = Space.from_dict(json.loads(json.dumps(space.to_dict())))
+        assert again == space
+        assert again.from_unit([0.3]) == {"layers": (64, 32)}
+        assert again.validate({"layers": [64, 32]}) == {"layers": (64, 32)}
+        assert [again.to_unit({"layers": ["a", [1, value]]})[0] for value in (True, 1)] == [0.7, 0.9]
+        with pytest.raises(ValueError, match=r"must be one of .*, got \(32,\)"):
+            again.validate({"layers": (32,)})
+
+    def test_a_category_of_two_truth_values_has_finite_features(self):
+        space = Space({"on": Categorical((False, True))})
+        features = space.features([space.to_unit({"on": value}) for value in (False, True)])
+        assert np.isfinite(features).all()
+        assert ((features[0] - features[1]) ** 2).sum() == pytest.approx(1.0)
+        assert [space.from_unit([u]) for u in (0.49, 0.51)] == [{"on": False}, {"on": True}]
+
+    @pytest.mark.parametrize("choices", ["ab", b"ab", {"a", "b"}, {"a": 1}, 3, None, [([1], 2), 3], [[1], 2], [1j, 2]])
     def test_wrong_types_are_refused(self, choices):
         with pytest.raises(TypeError, match="choice"):
             Categorical(choices)
@@ -313,15 +336,118 @@ class TestChoices:
             Categorical([1.0, number])
 
 
+CONSTANTS = [
+    (Constant("adam"), "adam"),
+    (Constant((64, None)), (64, None)),
+    (Categorical(["adam"]), "adam"),
+    (Ordinal((3,)), 3),
+    (Integer(7, 7), 7),
+    (Integer(7, 7, log=True), 7),
+    (Integer(7, 7, step=2), 7),
+    (Real(0.5, 0.5), 0.5),
+    (Real(0.5, 0.5, log=True), 0.5),
+    (Real(0.5, 0.5, step=0.1), 0.5),
+]
+
+
+class TestConstants:
+    @pytest.mark.parametrize(("kind", "value"), CONSTANTS, ids=lambda each: repr(each))
+    def test_a_constant_is_one_value_at_one_point(self, kind, value):
+        space = Space({"k": kind, "x": Real(0, 1)})
+        for u in (0.0, 0.2, 1.0):
+            assert typed(space.from_unit([u, 0.5])) == {"k": (type(value), value), "x": (float, 0.5)}
+            assert space.snap([[u, 0.5]]) == pytest.approx(np.array([[0.5, 0.5]]))
+            assert np.array_equal(space.features([[u, 0.5]]), space.features([[0.5, 0.5]]))
+        assert space.to_unit({"k": value, "x": 0.5}) == pytest.approx([0.5, 0.5])
+        assert (kind.size, space.n_varying, space.dim, space.continuous.tolist()) == (1, 1, 2, [False, True])
+        assert Space.from_dict(json.loads(json.dumps(space.to_dict()))) == space
+        assert Space({"k": kind}).size == 1
+        with pytest.raises((TypeError, ValueError), match="parameter 'k'"):
+            space.validate({"k": "other", "x": 0.5})
+
+    def test_constants_that_are_equal_to_python_differ(self):
+        assert len({Constant(True), Constant(1), Constant(1.0), Constant(1)}) == 3
+        with pytest.raises(ValueError, match="parameter 'k': must be True, got 1"):
+            Space({"k": Constant(True)}).validate({"k": 1})
+        assert Space({"k": Constant((1, 2))}).validate({"k": [1, 2]}) == {"k": (1, 2)}
+
+    @pytest.mark.parametrize(
+        ("value", "error"), [([1], TypeError), ({}, TypeError), (1j, TypeError), (math.nan, ValueError)]
+    )
+    def test_a_value_that_json_lacks_is_refused(self, value, error):
+        with pytest.raises(error, match="a choice must be"):
+            Constant(value)
+
+
+class TestSteps:
+    def test_values_are_those_that_are_written(self):
+        kind = Real(0.1, 0.7, step=0.1)
+        assert [kind.at(index) for index in range(7)] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+        assert (kind.size, kind.continuous, kind.index(0.3)) == (7, False, 2)
+        space = Space({"x": kind})
+        assert space.validate({"x": 0.1 + 0.2}) == {"x": 0.3}
+        assert [space.from_unit([u])["x"] for u in (0.0, 0.15, 0.999, 1.0)] == [0.1, 0.2, 0.7, 0.7]
+        assert space.to_unit({"x": 0.4}) == pytest.approx([0.5])
+
+    def test_integers_keep_their_type(self):
+        space = Space({"n": Integer(16, 64, step=16)})
+        values = [space.from_unit([u])["n"] for u in (0.1, 0.3, 0.6, 0.9)]
+        assert (values, {*map(type, values)}, space.size) == ([16, 32, 48, 64], {int}, 4)
+        assert space.features([[0.3]]).tolist() == [[0.375]]
+
+    @pytest.mark.parametrize("kind", [Real(-1, 1, step=0.25), Integer(0, 9, step=3)])
+    def test_a_step_is_kept_in_dictionaries_and_tells_parameters_apart(self, kind):
+        space = Space({"k": kind})
+        assert space.to_dict()["parameters"][0]["step"] == kind.step
+        assert Space.from_dict(json.loads(json.dumps(space.to_dict()))) == space
+        assert space != Space({"k": type(kind)(kind.low, kind.high)})
+        assert "step" not in Space({"k": type(kind)(kind.low, kind.high)}).to_dict()["parameters"][0]
+
+    @pytest.mark.parametrize(
+        ("kind", "arguments", "error", "message"),
+        [
+            (
+                Real,
+                {"high": 1, "step": 0.3},
+                ValueError,
+                r"steps of 0.3 from low=0.0 must reach high, got high=1.0; .* 0.9",
+            ),
+            (
+                Integer,
+                {"high": 10, "step": 4},
+                ValueError,
+                "steps of 4 from low=0 must reach high, got high=10; .* is 8",
+            ),
+            (Real, {"high": 1, "step": 0}, ValueError, "Real: step must be above 0, got 0.0"),
+            (Integer, {"high": 4, "step": -2}, ValueError, "Integer: step must be above 0, got -2"),
+            (Integer, {"high": 4, "step": 2.0}, TypeError, "Integer: step must be an integer, got 2.0"),
+            (Real, {"high": 1, "step": "a"}, TypeError, "Real: step must be a number, got 'a'"),
+            (Real, {"high": 1, "step": 1e-13}, ValueError, "cannot resolve steps of 1e-13 from 0.0 to 1.0"),
+            (
+                Real,
+                {"low": 1, "high": 3, "log": True, "step": 1},
+                ValueError,
+                "a log scale has no step, got step=1.0; use",
+            ),
+            (Integer, {"low": 1, "high": 3, "log": True, "step": 2}, ValueError, "a log scale has no step, got step=2"),
+        ],
+    )
+    def test_steps_that_are_none(self, kind, arguments, error, message):
+        with pytest.raises(error, match=message):
+            kind(**{"low": 0, **arguments})
+
+    def test_a_value_between_steps_is_refused(self):
+        space = Space({"x": Real(0, 1, step=0.25), "n": Integer(1, 7, step=3)})
+        with pytest.raises(ValueError, match=r"parameter 'x': must be a number of steps of 0\.25 from 0\.0, got 0\.3"):
+            space.validate({"x": 0.3, "n": 4})
+        with pytest.raises(ValueError, match="parameter 'n': must be a number of steps of 3 from 1, got 5"):
+            space.validate({"x": 0.25, "n": 5})
+
+
 class TestBounds:
     @pytest.mark.parametrize("kind", [Real, Integer])
-    def test_constant_is_refused_with_a_hint(self, kind):
-        with pytest.raises(ValueError, match="leave it out"):
-            kind(1, 1)
-
-    @pytest.mark.parametrize("kind", [Real, Integer])
     def test_order_and_log(self, kind):
-        with pytest.raises(ValueError, match=r"low must be below high, got low=2.*high=1"):
+        with pytest.raises(ValueError, match=r"low must not exceed high, got low=2.*high=1"):
             kind(2, 1)
         for low in (0, -1):
             with pytest.raises(ValueError, match="above 0 for a log scale"):
@@ -392,7 +518,7 @@ class TestValidation:
             ({"C": math.nan}, ValueError, "'C': value must be finite"),
             ({"C": 1024.001}, ValueError, r"'C': must lie in \[0.0009765625, 1024.0\], got 1024.001"),
             ({"activation": "Relu"}, ValueError, r"'activation': must be one of \['relu'.*got 'Relu'"),
-            ({"activation": ["relu"]}, TypeError, "'activation': a choice must be"),
+            ({"activation": ["relu"]}, ValueError, "'activation': must be one of"),
             ({"unit": 3}, ValueError, "no parameter 'unit': did you mean 'units'"),
             ({7: 3}, ValueError, "no parameter 7"),
         ],

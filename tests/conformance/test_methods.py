@@ -35,7 +35,7 @@ from benchmarks.records.frames import load
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
 from benchmarks.running.experiment import Experiment, run_experiment
-from btao import Categorical, Integer, Ordinal, Real, Space
+from btao import Categorical, Constant, Integer, Ordinal, Real, Space, When
 from support import reserve_less_for_trees, search_less
 
 METHODS = {
@@ -52,10 +52,36 @@ MIXED = Space(
         "kind": Categorical(("relu", "tanh", "none")),
     }
 )
+CONDITIONAL = Space(
+    {
+        "momentum": Real(0.0, 0.99),
+        "optimizer": Categorical(("adam", "sgd", "none")),
+        "nesterov": Categorical((False, True)),
+        "layers": Integer(1, 3),
+        "damping": Ordinal((0.0, 0.1, 0.5)),
+    },
+    conditions={
+        "momentum": When("optimizer", "adam", "sgd"),
+        "nesterov": When("optimizer", "sgd"),
+        "damping": [When("layers", 2, 3), When("nesterov", True)],
+    },
+)
+CONSTRAINED = Space(
+    {
+        "x": Real(0.0, 1.0),
+        "share": Real(0.1, 0.9, step=0.2),
+        "n": Integer(2, 10, step=4),
+        "layers": Categorical(((64,), (64, 32), (128,))),
+        "optimizer": Constant("adam"),
+    },
+    constraint=lambda config: config["x"] + config["share"] <= 1.2,
+)
 PLANE = Space({"x": Real(-2.0, 3.0), "y": Real(0.0, 1.0)})
 PROBLEMS = {
     "real": Problem(PLANE, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "mixed": Problem(MIXED, heavy_iterations=9, light_iterations=3, n_heavy=20),
+    "conditional": Problem(CONDITIONAL, heavy_iterations=9, light_iterations=3, n_heavy=20),
+    "constrained": Problem(CONSTRAINED, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "two levels": Problem(PLANE, heavy_iterations=5, light_iterations=1, levels="two"),
     "bounded": Problem(PLANE, heavy_iterations=27, light_iterations=1, delta_bounds=(-1.0, 0.5), rho_bounds=(0.0, 2.0)),
     "one level": Problem(PLANE, heavy_iterations=9),
@@ -97,7 +123,7 @@ def length(name, n):
 
 
 # A proposal of these takes seconds, and each has a heavy level only: fewer kinds of tasks do.
-SLOW, ENOUGH = ("smac", "smac_gp"), ("real", "mixed", "two levels")
+SLOW, ENOUGH = ("smac", "smac_gp"), ("real", "mixed", "conditional", "constrained", "two levels")
 CASES = [
     (name, problem)
     for name in METHODS
@@ -215,7 +241,7 @@ def test_trials_are_of_the_problem(name, problem):
     space = PROBLEMS[problem].space
     for number, trial in enumerate(run(name, problem)):
         assert trial.number == number
-        assert list(trial.config) == list(space.names)
+        assert list(trial.config) == [name for name in space.names if name in trial.config]
         valid = space.validate(trial.config)
         assert [(type(value), value) for value in trial.config.values()] == [
             (type(value), value) for value in valid.values()

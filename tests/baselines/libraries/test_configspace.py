@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from baselines.libraries.configspace import from_configuration, to_configspace, to_configuration
-from btao import Categorical, Integer, Ordinal, Real, Space
+from btao import Categorical, Constant, Integer, Ordinal, Real, Space, When
 
 CHOICES = (None, True, 1, 1.0, "1", "none", -2.5)
 
@@ -126,3 +126,55 @@ def test_the_seed_decides_all_its_bits():
     }
     assert len(set(firsts.values())) == 5
     assert to_configspace(space, 2**63 - 1).sample_configuration()["x"] == firsts[2**63 - 1]
+
+
+CONDITIONAL = Space(
+    {
+        "x": Real(1e-3, 1.0, log=True),
+        "kind": Categorical((None, True, 1)),
+        "n": Integer(1, 4),
+        "step": Ordinal((0.5, 1.0, 2.0)),
+        "depth": Integer(1, 9, log=True),
+    },
+    conditions={"x": When("kind", True), "step": [When("n", 2, 4), When("kind", True, 1)], "depth": When("step", 2.0)},
+)
+
+
+def test_conditions_are_those_of_the_space():
+    configspace = to_configspace(CONDITIONAL, 0)
+    seen = set()
+    for configuration in configspace.sample_configuration(300):
+        config = from_configuration(CONDITIONAL, configuration)
+        assert plain(config) == plain(CONDITIONAL.validate(config))
+        assert set(configuration) == set(config)
+        again = from_configuration(CONDITIONAL, to_configuration(CONDITIONAL, config, configspace))
+        assert again == config | {name: pytest.approx(value, rel=1e-9) for name, value in config.items() if name == "x"}
+        seen.add(tuple(config))
+    assert len(seen) == 1 + 2 + 4 - 1
+
+
+def test_values_of_inactive_parameters_are_left_out():
+    every = {"x": 0.5, "kind": 2, "n": 2, "step": 0, "depth": 3}
+    assert from_configuration(CONDITIONAL, every) == {"kind": 1, "n": 2, "step": 0.5}
+
+
+def test_constants_are_left_out_and_steps_are_counted():
+    space = Space(
+        {
+            "fixed": Constant((1, 2)),
+            "only": Categorical(["sgd"]),
+            "share": Real(0.1, 0.5, step=0.2),
+            "n": Integer(2, 10, step=4),
+            "x": Real(0, 1),
+        },
+        conditions={"x": When("only", "sgd"), "n": When("share", 0.3)},
+    )
+    configspace = to_configspace(space, 0)
+    assert [*configspace] == ["share", "x", "n"]
+    configs = [from_configuration(space, configuration) for configuration in configspace.sample_configuration(60)]
+    assert all(plain(config) == plain(space.validate(config)) for config in configs)
+    assert {config["share"] for config in configs} == {0.1, 0.3, 0.5}
+    assert {config.get("n") for config in configs} == {None, 2, 6, 10}
+    for config in configs:
+        again = from_configuration(space, to_configuration(space, config, configspace))
+        assert again == config | {"x": pytest.approx(config["x"], abs=1e-12)}

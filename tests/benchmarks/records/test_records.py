@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks import records
-from benchmarks.records.frames import load
+from benchmarks.records.frames import configurations, load
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import CorruptRecord, Row, RunLocked, TrialLog
+from btao import Categorical, Integer, Real, Space, When
 
 OK = Row(0, True, 5, {"x": 0.1, "n": 3}, -1.5, "ok", None, 5, 0.25, 0.5, 0.75, -1.25)
 FAILED = Row(1, False, 1, {"x": 0.2, "n": 4}, None, "failed", "ValueError: no\nend", 1, 0.25, 0.5, 1.5, None)
@@ -277,6 +278,43 @@ def test_parameters_that_a_task_lacks_are_missing(tmp_path):
     frame = load(tmp_path)
     assert frame["config.kind"].isna().tolist() == [False, True]
     assert frame["config.x"].isna().tolist() == [True, False]
+
+
+def test_parameters_that_are_inactive_at_times_are_missing_and_integers_stay_whole(tmp_path):
+    space = Space(
+        {"kind": Categorical(("a", "b")), "n": Integer(1, 3), "on": Categorical((False, True)), "x": Real(0.0, 1.0)},
+        conditions={"n": When("kind", "a"), "on": When("n", 1, 2), "x": When("kind", "b")},
+    )
+    configs = [{"kind": "b", "x": 0.5}, {"kind": "a", "n": 2, "on": False}, {"kind": "a", "n": 3}]
+    write(tmp_path, [dataclasses.replace(OK, trial=number, config=config) for number, config in enumerate(configs)])
+    assert reopen(tmp_path)[1].config == configs[1]
+    frame = load(tmp_path)
+    assert str(frame["config.n"].dtype) == "Int64"
+    assert frame["config.n"].isna().tolist() == [True, False, False]
+    assert frame["config.x"].isna().tolist() == [False, True, True]
+    found = configurations(frame, space)
+    assert [space.validate(config) for config in found] == configs
+    assert [type(value) for value in found[1].values()] == [str, int, bool]
+    assert configurations(frame.iloc[1:].drop(columns="config.x"), space) == configs[1:]
+
+
+def test_tuples_are_read_as_they_were_written(tmp_path):
+    config = {"layers": (64, (32, None)), "x": 0.5}
+    write(tmp_path, [dataclasses.replace(OK, config=config)])
+    assert reopen(tmp_path)[0].config == config
+    frame = load(tmp_path)
+    assert frame["config.layers"][0] == config["layers"]
+    space = Space({"layers": Categorical([(64, (32, None)), ()]), "x": Real(0, 1)})
+    assert configurations(frame, space) == [config]
+
+
+def test_an_integer_that_other_tasks_made_a_float_is_read_as_one(tmp_path):
+    write(tmp_path / "a", [OK])
+    write(tmp_path / "b", [dataclasses.replace(OK, config={"kind": "rbf"})], task="other")
+    frame = load(tmp_path)
+    assert frame["config.n"].dtype == "float64"
+    (config,) = configurations(frame[frame["task"] == "toy"], Space({"x": Real(0, 1), "n": Integer(1, 3)}))
+    assert (config, type(config["n"])) == ({"x": 0.1, "n": 3}, int)
 
 
 def test_load_reads_a_run_that_is_being_written(tmp_path):

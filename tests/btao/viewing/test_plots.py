@@ -8,7 +8,7 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from btao import BTAO, Categorical, Integer, Real, Space
+from btao import BTAO, Categorical, Constant, Integer, Real, Space, When
 from optimizer_runs import FREE, play
 
 matplotlib.use("agg")
@@ -102,3 +102,24 @@ def test_a_notebook_shows_a_table(optimizer):
     assert f"{optimizer.best.value:.6g} (trial {optimizer.best.number})" in page
     assert "1 failed, 0 pending" in page and "best rate" in page
     assert "best value" not in BTAO(Space({"<x>": Real(0, 1)}))._repr_html_()
+
+
+def test_where_parameters_are_conditional_only_the_configurations_that_have_them_are_drawn():
+    parameters = {"momentum": Real(0, 1), "kind": Categorical(["a", "b"]), "fixed": Constant(3)}
+    space = Space(parameters, conditions={"momentum": When("kind", "b")})
+    optimizer = BTAO(space, n_init=4, seed=2, **FREE)
+    play(optimizer, 16, lambda config, level: 0.5 * (config["kind"] == "a") + config.get("momentum", 0.2) ** 2)
+    assert optimizer.best.config["kind"] == "b"
+    ax = optimizer.plot_profile("momentum")
+    with_it = [trial.value for trial in values(optimizer, "light") if "momentum" in trial.config]
+    assert 0 < len(with_it) < len(values(optimizer, "light"))
+    np.testing.assert_array_equal(line(ax, "light")[1], with_it)
+    assert optimizer.plot_profile("kind", "momentum").get_ylabel() == "momentum"
+    frame = optimizer.trials_frame()
+    assert frame.loc[frame["kind"] == "a", "momentum"].isna().all()
+    assert optimizer.importance()["fixed"] == 0
+
+    other = BTAO(space, n_init=4, seed=2, **FREE)
+    play(other, 16, lambda config, level: 0.5 * (config["kind"] == "b"))
+    with pytest.raises(ValueError, match=r"names must be active in the best configuration, .* but 'momentum' is not"):
+        other.plot_profile("momentum")

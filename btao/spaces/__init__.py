@@ -1,0 +1,1 @@
+"""What a space has beside its parameters: `conditions`, where each is active, and a `constraint` on all together."""
