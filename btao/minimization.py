@@ -85,6 +85,17 @@ def minimize(
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
     RuntimeError
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
+
+    Examples
+    --------
+    >>> from btao import Real, Space, minimize
+    >>> objectives = {
+    ...     "light": lambda config: (config["x"] - 0.4) ** 2 + 0.1,
+    ...     "heavy": lambda config: (config["x"] - 0.5) ** 2,
+    ... }
+    >>> result = minimize(objectives, Space({"x": Real(0, 1)}), n_heavy=6, seed=0)
+    >>> abs(result.config["x"] - 0.5) < 0.05 and result.value == result.optimizer.best.value
+    True
     """
     if not isinstance(objectives, Mapping) or set(objectives) != set(LEVELS):
         raise ValueError(f'objectives must be {{"light": function, "heavy": function}}, got {objectives!r}')

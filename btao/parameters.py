@@ -87,6 +87,12 @@ class Real:
         If a bound is no number, or `log` no bool.
     ValueError
         If the bounds are not as above, or too far apart or too close for double precision.
+
+    Examples
+    --------
+    >>> rate = Real(1e-4, 1e-2, log=True)
+    >>> round(rate.from_unit(0.5), 6)
+    0.001
     """
 
     low: float
@@ -158,6 +164,11 @@ class Integer:
         If a bound is no integer, or `log` no bool.
     ValueError
         If the bounds are not as above, or span (with log: reach) more than 2**40.
+
+    Examples
+    --------
+    >>> Integer(8, 64).from_unit(0.5), Integer(8, 64, log=True).from_unit(0.5)
+    (36, 22)
     """
 
     low: int
@@ -281,6 +292,11 @@ class Ordinal(_Listed):
         If `values` is no sequence, or a value no number.
     ValueError
         If there are fewer than two values, they do not ascend or one is not finite.
+
+    Examples
+    --------
+    >>> Ordinal([8, 16, 32, 64]).from_unit(0.3)
+    16
     """
 
     values: Sequence[int] | Sequence[float]
@@ -355,6 +371,11 @@ class Categorical(_Listed):
         If `choices` is no sequence, or a choice is none of the types above.
     ValueError
         If there are fewer than two choices, a duplicate or a number that is not finite.
+
+    Examples
+    --------
+    >>> Categorical(["hinge", "log"]).from_unit(0.9)
+    'log'
     """
 
     choices: Sequence[Scalar] = field(compare=False)
