@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from btao.minimization import OptimizationResult, minimize
     from btao.optimizer import BTAO
     from btao.rules.rule import SpaceExhausted
+    from btao.search_cv.search import BTAOSearchCV as BTAOSearchCV
     from btao.tam import TruncationWarning
 
+# Without BTAOSearchCV: a star-import must not need scikit-learn.
 __all__ = [
     "BTAO",
     "Categorical",
@@ -37,6 +39,7 @@ __all__ = [
 
 _LATER = {
     "BTAO": "btao.optimizer",
+    "BTAOSearchCV": "btao.search_cv.search",
     "OptimizationResult": "btao.minimization",
     "SpaceExhausted": "btao.rules.rule",
     "TruncationWarning": "btao.tam",
@@ -52,4 +55,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LATER})

@@ -119,6 +119,17 @@ def minimize(
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
     Exception
         What an objective raises that shows that it is wrong, see `objectives`, with a note of what is kept.
+
+    Examples
+    --------
+    >>> from btao import Real, Space, minimize
+    >>> objectives = {
+    ...     "light": lambda config: (config["x"] - 0.4) ** 2 + 0.1,
+    ...     "heavy": lambda config: (config["x"] - 0.5) ** 2,
+    ... }
+    >>> result = minimize(objectives, Space({"x": Real(0, 1)}), n_heavy=6, seed=0)
+    >>> abs(result.config["x"] - 0.5) < 0.05 and result.value == result.optimizer.best.value
+    True
     """
     functions = check_objectives(objectives, levels)
     n_heavy = check_integer("n_heavy", n_heavy)

@@ -106,6 +106,22 @@ class BTAO:
     ------
     TypeError, ValueError
         If an argument has the wrong type or is out of its range.
+
+    Examples
+    --------
+    A light run here errs by a constant.
+
+    >>> from btao import BTAO, Real, Space
+    >>> optimizer = BTAO(Space({"x": Real(0, 1)}), seed=0)
+    >>> while len(optimizer.trials) < 15:
+    ...     trial = optimizer.ask()
+    ...     error = (trial.config["x"] - 0.3) ** 2
+    ...     told = optimizer.tell(trial, error if trial.level == "heavy" else error + 0.1)
+    >>> abs(optimizer.best.config["x"] - 0.3) < 0.05
+    True
+    >>> mean, std = optimizer.predict([{"x": 0.3}, {"x": 0.9}])
+    >>> bool(mean[0] < mean[1])
+    True
     """
 
     def __init__(

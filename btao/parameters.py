@@ -164,6 +164,12 @@ class Real(_Binned):
     ValueError
         If the bounds are not as above, or too far apart or too close for double precision; if steps do not reach
         `high`, or are more than 2**40.
+
+    Examples
+    --------
+    >>> rate = Real(1e-4, 1e-2, log=True)
+    >>> round(rate.from_unit(0.5), 6)
+    0.001
     """
 
     low: float
@@ -261,6 +267,11 @@ class Integer(_Binned):
         If a bound or the step is no integer, or `log` no bool.
     ValueError
         If the bounds are not as above, or span (with log: reach) more than 2**40; if steps do not reach `high`.
+
+    Examples
+    --------
+    >>> Integer(8, 64).from_unit(0.5), Integer(8, 64, log=True).from_unit(0.5)
+    (36, 22)
     """
 
     low: int
@@ -360,6 +371,11 @@ class Ordinal(_Listed):
         If `values` is no sequence, or a value no number.
     ValueError
         If there are no values, they do not ascend or one is not finite.
+
+    Examples
+    --------
+    >>> Ordinal([8, 16, 32, 64]).from_unit(0.3)
+    16
     """
 
     values: Sequence[int] | Sequence[float]
@@ -435,6 +451,11 @@ class Categorical(_Listed):
         If `choices` is no sequence, or a choice is none of the types above.
     ValueError
         If there are no choices, a duplicate or a number that is not finite.
+
+    Examples
+    --------
+    >>> Categorical(["hinge", "log"]).from_unit(0.9)
+    'log'
     """
 
     choices: Sequence[Choice] = field(compare=False)

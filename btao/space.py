@@ -60,6 +60,17 @@ class Space:
         above, or name a continuous parameter; if `constraint` is not callable.
     ValueError
         If `parameters` is empty; if conditions name what is not there, or form a circle.
+
+    Examples
+    --------
+    >>> from btao import Integer, Real, Space
+    >>> space = Space({"units": Integer(8, 256, log=True), "rate": Real(1e-5, 1e-1, log=True)})
+    >>> space.from_unit([0.5, 1.0])
+    {'units': 44, 'rate': 0.1}
+    >>> space.validate({"units": 300, "rate": 0.1})
+    Traceback (most recent call last):
+        ...
+    ValueError: parameter 'units': must lie in [8, 256], got 300
     """
 
     def __init__(

@@ -34,6 +34,13 @@ class Level:
     The measurement of a level is the best value up to its stop. A heavy level with no fewer
     iterations, no less patience (None being the most) and no larger tolerance than the light one
     never stops earlier on the same curve, so y_h <= y_l holds by construction.
+
+    Examples
+    --------
+    >>> level = Level(50, patience=3)
+    >>> curve = [0.5, 0.4, 0.42, 0.41, 0.43, 0.3]
+    >>> level.stop(curve), level.measure(curve), level.best(curve)
+    (5, 0.4, 2)
     """
 
     iterations: int

@@ -1,0 +1,26 @@
+"""The examples in the docstrings of btao run, and give what they show."""
+
+import doctest
+import importlib
+
+import pytest
+
+EXAMPLES = {
+    "btao.minimization": ["minimize"],
+    "btao.optimizer": ["BTAO"],
+    "btao.parameters": ["Categorical", "Integer", "Ordinal", "Real"],
+    "btao.search_cv.search": ["BTAOSearchCV"],
+    "btao.space": ["Space"],
+    "btao.training": ["Level"],
+}
+
+
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_examples_run(module):
+    found = importlib.import_module(module)
+    tests = {test.name: test for test in doctest.DocTestFinder(exclude_empty=True).find(found) if test.examples}
+    assert {f"{module}.{name}" for name in EXAMPLES[module]} <= {*tests}
+    runner = doctest.DocTestRunner()
+    for test in tests.values():
+        runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
