@@ -417,3 +417,35 @@ def test_a_file_that_holds_no_state_is_named_and_left_alone(tmp_path, content):
     with pytest.raises(ValueError, match=r"run.json cannot be continued, use another file: not a state of BTAO"):
         minimize(counter.objectives(), SPACE, n_heavy=1, state=path, **OPTIONS)
     assert (counter.count, path.read_bytes()) == (0, content)
+
+
+# --- what users of other tools have stumbled over -------------------------------------------------------------------
+
+
+def test_a_callback_that_raises_ends_the_run_with_its_error_and_loses_no_trial(tmp_path):
+    state, seen = tmp_path / "run.json", []
+
+    def broken(trial):
+        seen.append(trial)
+        if len(seen) == 5:
+            raise KeyError("loss")
+
+    with pytest.raises(KeyError, match="loss"):
+        minimize(OBJECTIVES, SPACE, n_heavy=3, state=state, callback=broken, **OPTIONS)
+    assert names(BTAO.from_json(state.read_text()).trials) == names(seen)
+    resumed = minimize(OBJECTIVES, SPACE, n_heavy=3, state=state, **OPTIONS)
+    assert names(resumed.trials) == names(minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS).trials)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.longdouble, np.array])
+def test_values_of_numpy_types_are_told_as_python_numbers(tmp_path, kind):
+    objectives = {level: lambda config, f=f: kind(round(256 * f(config)) / 256) for level, f in OBJECTIVES.items()}
+    result = minimize(objectives, SPACE, n_heavy=2, state=tmp_path / "run.json", **OPTIONS)
+    assert {type(trial.value) for trial in result.trials} == {float}
+    assert result.value == round(256 * heavy(result.config)) / 256
+
+
+@pytest.mark.parametrize("level", ["light", "heavy"])
+def test_an_objective_that_returns_a_tuple_is_named(level):
+    with pytest.raises(TypeError, match=rf"objectives\['{level}'\] must return a real number, got \(0\.5, 1\) at"):
+        minimize(OBJECTIVES | {level: lambda config: (0.5, 1)}, SPACE, n_heavy=2, **OPTIONS)

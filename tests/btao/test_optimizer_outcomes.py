@@ -202,8 +202,10 @@ def test_telling_twice_or_a_trial_of_another_optimizer_is_refused():
     unknown = [other.ask() for _ in range(3)][-1]
     with pytest.raises(ValueError, match="trial 3 was never asked here: 1 trials are known"):
         optimizer.tell(unknown, 0.1)
-    with pytest.raises(TypeError, match="trial must be one that ask"):
+    with pytest.raises(ValueError, match=r"level must be 'light' or 'heavy', got 0\.1: of a configuration, tell"):
         optimizer.tell(trial.config, 0.1)
+    with pytest.raises(TypeError, match="trial must be one that ask"):
+        optimizer.tell(0.5, 0.1)
     assert [known.value for known in optimizer.trials] == [0.1]
 
 
