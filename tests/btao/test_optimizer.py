@@ -269,3 +269,15 @@ def test_constants_alone_are_tried_once_at_each_level(rule):
 
 def test_the_start_does_not_grow_with_constants():
     assert BTAO(Space({"x": Real(0, 1), "k": Constant(1), "c": Categorical(["a"])})).n_init == 3
+
+
+@pytest.mark.parametrize("rule", ["joint", "rate"])
+def test_a_category_of_two_values_gives_finite_predictions(rule):
+    space = Space({"on": Categorical((False, True)), "x": Real(0.0, 1.0)})
+    optimizer = BTAO(space, rule=rule, n_init=3)
+    for _ in range(12):
+        trial = optimizer.ask()
+        optimizer.tell(trial, 0.1 + 0.2 * trial.config["on"] + 0.3 * trial.config["x"])
+    mean, std = optimizer.predict([{"on": on, "x": 0.5} for on in (False, True)])
+    assert mean.tolist() == pytest.approx([0.25, 0.45], abs=0.05)
+    assert (std >= 0).all() and (std < 1).all()
