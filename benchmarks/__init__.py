@@ -98,7 +98,8 @@ A method
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py
 A task
     objectives/<name>.py                    the class: `Synthetic` of a formula, `CurveTask` of training that goes on,
-                                            `NetworkTask` of a network on images, or any `protocol.Objective`
+                                            `NetworkTask` of a network on images, sklearn_models' `ModelTask`, or any
+                                            `protocol.Objective`
     conf/task/<name>.yaml                   `# @package task`, name, description, `_target_`, parameters, scales;
                                             `needs_data: <data set>` if it trains on one of the suite's: its class then
                                             takes data= and data_dir=
