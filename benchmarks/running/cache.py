@@ -3,7 +3,8 @@
 An answer is that of the same task, data, seed, configuration, level and iterations trained before, by the same code,
 libraries and kind of machine. It is charged as it was when it was made, so a run costs the same on record, whoever
 trained first; only the time that it takes is another. States are not kept: a run that goes on from an answer trains
-the iterations before once more, and is charged for the rest alone, in iterations and in seconds.
+the iterations before once more, and is charged for the rest alone, in iterations and in seconds. A training in one go
+also answers one that goes on to the same level, from there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from baselines.protocol import Trial
 from benchmarks.common.files import write_whole
-from benchmarks.objectives.protocol import Evaluation
+from benchmarks.objectives.protocol import Curve, Evaluation
 from benchmarks.records.curves import curve_of
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import Row
@@ -105,6 +106,9 @@ class CachedTraining:
         row = self._cache.load(asked)
         if row is not None:
             return _evaluation(row)
+        whole = self._cache.load(asked | {"done": 0}) if done else None
+        if whole is not None and whole.curve is not None:
+            return _rest(whole, done)
         evaluation = self._training.evaluate(trial, level, on_iteration)
         self._made = asked
         if done and evaluation.curve is not None and self._stateless.get(_key(trial.config)):
@@ -163,6 +167,18 @@ def _evaluation(row: Row) -> Evaluation:
         processor_seconds=row.processor_seconds,
         test_error=row.test_error,
         cached=True,
+    )
+
+
+def _rest(whole: Row, done: int) -> Evaluation:
+    """What a training in one go says of the same one that goes on after so many iterations: the curve from there."""
+    rest = Curve(*(values[done:] for values in vars(curve_of(whole)).values()))
+    return dataclasses.replace(
+        _evaluation(whole),
+        iterations=len(rest.seconds),
+        curve=rest,
+        seconds=sum(rest.seconds),
+        processor_seconds=sum(rest.processor_seconds),
     )
 
 

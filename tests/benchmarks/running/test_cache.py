@@ -143,6 +143,17 @@ def test_a_heavy_run_goes_on_from_an_answer_and_pays_for_the_rest_alone(tmp_path
     assert heavy.value == 0.2 / 2**9
 
 
+def test_a_training_in_one_go_answers_one_that_goes_on(tmp_path):
+    (whole,), _ = run(scripted((0.2, 9)), tmp_path)
+    (light, heavy), trained = run(scripted((0.2, 3), (0.2, 9), name="second"), tmp_path)
+    assert (light.cached, heavy.cached, trained) == (None, True, 3)
+    assert (heavy.value, heavy.test_error, heavy.iterations) == (whole.value, whole.test_error, 6)
+    for name in ("validation_errors", "test_errors", "seconds", "processor_seconds"):
+        assert heavy.curve[name] == whole.curve[name][3:]
+    assert (heavy.curve["start"], heavy.train_seconds) == (3, sum(whole.curve["seconds"][3:]))
+    assert heavy.processor_seconds == sum(whole.curve["processor_seconds"][3:])
+
+
 def test_a_run_that_was_cut_off_between_an_answer_and_its_heavy_run_charges_the_same(tmp_path):
     run(scripted((0.2, 3), (0.8, 9)), tmp_path)
     each = scripted((0.2, 3), (0.2, 9), name="second")
