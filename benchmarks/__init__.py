@@ -35,6 +35,7 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
     choose the level                running.experiment._level                    btao.training.Level
     measure                         Training of running.source: one of           objectives.protocol.Evaluation
       live                            running.continuation.Continuation
+      live, cache=true                running.cache.CachedTraining around it
       source=table                    tables.answers.ExactAnswers (a grid) or NearestAnswers
     check what was measured         running.contract.measured, true_value        Evaluation, in plain values
     write down                      running.experiment._Trials._measure          records.trials.Row
@@ -57,7 +58,7 @@ What a trial costs
                        not cover.
     once it is made    `Evaluation.iterations`, what was really trained. If `evaluate` raises, all of `Training.cost`.
     seconds            `train_seconds` are measured around `evaluate`, less those of the test (`Evaluation.testing`), or
-                       are those of the table (`Evaluation.seconds`);
+                       are those of the table or of the cache (`Evaluation.seconds`);
                        `method_seconds` are those of ask, tell and recommend; `time` is their sum so far.
     the account        `running.budget.Spent.add` charges a row: heavy runs, iterations (at least 1) and `time`.
 
@@ -101,7 +102,8 @@ A method
     if it is to run by default:             conf/config.yaml, config/help.py; METHOD_STYLES in figures/style.py
 A task
     objectives/<name>.py                    the class: `Synthetic` of a formula, `CurveTask` of training that goes on,
-                                            `NetworkTask` of a network on images, or any `protocol.Objective`
+                                            `NetworkTask` of a network on images, sklearn_models' `ModelTask`, or any
+                                            `protocol.Objective`
     conf/task/<name>.yaml                   `# @package task`, name, description, `_target_`, parameters, scales;
                                             `needs_data: <data set>` if it trains on one of the suite's: its class then
                                             takes data= and data_dir=

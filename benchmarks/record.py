@@ -51,7 +51,7 @@ failed, but some are not recorded yet (other processes are still at work on them
 
 DESIGNS = ("sobol", "grid")
 # Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine", "rerun")
+RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "cache", "source", "table", "engine", "rerun")
 
 
 @options.command(lambda: HELP)

@@ -29,6 +29,8 @@ options (with their defaults)
                                   with one or more, only those given
   shared_init=false             true: all model-based methods start from the same configurations
                                 for the same seed, for a paired comparison
+  cache=false                   true: trainings are kept in the folder of the records, and answer other methods that
+                                ask for the same, at the cost that was measured first
   source=live                   live trains; table replays recorded training (`benchmarks.record`), with
                                 its seconds, in milliseconds
   table=                        the table, by its name in results/tables or its path, where there

@@ -53,6 +53,7 @@ class Request:
     scale: str
     budget: dict[str, float]
     shared_init: bool
+    cache: bool
     source: str
     table: Path | None
     given: dict[str, Any]
@@ -243,6 +244,7 @@ def _request(job: _Job) -> Request:
         seeds=options.seeds(config["seeds"]),
         budget=budget or scale["budget"],
         shared_init=options.flag("shared_init", config["shared_init"]),
+        cache=_cache(config),
         data_dir=_name(config["data_dir"]),
         table=table,
         given=given,
@@ -273,6 +275,13 @@ def _table(config: Mapping[str, Any], given: Container[str]) -> Path | None:
             + (f", and scale={scale} was asked for" if scale is not None else "")
         )
     return table
+
+
+def _cache(config: Mapping[str, Any]) -> bool:
+    cache = options.flag("cache", config["cache"])
+    if cache and config["source"] == "table":
+        raise UsageError("cache=true has no effect with source=table")
+    return cache
 
 
 def _scale_of(table: Path) -> str:

@@ -23,8 +23,8 @@ State = dict[str, NDArray[Any]]
 class Iteration(NamedTuple):
     """What one iteration brought: errors as shares of wrong answers, from 0 to 1.
 
-    `training_error` is that of the training images as they were met in this iteration. A
-    `validation_error` of nan says that training diverged.
+    `training_error` is that of the training images as they were met in this iteration, or by a model that meets all at
+    once, after it. A `validation_error` of nan says that training diverged.
     """
 
     validation_error: float

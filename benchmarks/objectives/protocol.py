@@ -67,7 +67,9 @@ class Evaluation:
     what was really trained, and `curve` how that went, where the task has one. A run that diverged
     gives nan and an `error`, with what it cost. Where nothing is trained but a recording is read,
     `seconds` are those of the recording, and `answer` says which configuration's it is, by its number
-    ("configuration"), and how far away from the one asked for, in the unit cube ("distance").
+    ("configuration"), and how far away from the one asked for, in the unit cube ("distance"). `seconds` and
+    `processor_seconds` that are given are charged in place of those that pass; `cached` says that the outcome is one
+    of an earlier training.
     `test_error` is that of what `value` was measured on, for the report alone, and `testing` the time that
     the evaluation spent on it, which no trial is charged. `code_error` is what broke it off, where that is an
     error of the task's own code (`btao.errors.is_of_code`), and `error` says so.
@@ -82,6 +84,8 @@ class Evaluation:
     test_error: float | None = None
     testing: Time = field(default=NO_TIME, compare=False)
     code_error: Exception | None = field(default=None, compare=False)
+    processor_seconds: float | None = None
+    cached: bool = False
 
 
 class Objective(Protocol):

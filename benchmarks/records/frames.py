@@ -75,7 +75,8 @@ def load(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
         times, missing there, integers as Int64), `recommended`, missing where the method does not say,
         `test_error`, nan where it is not known, and `train_budget`, the seconds of training that were the budget of
         the run, nan where it had none. If any trial was answered by a recorded table, also `answer` (number of the
-        recorded configuration) and `distance` (to it, in the unit cube).
+        recorded configuration) and `distance` (to it, in the unit cube); if any was by the cache, also `cached`,
+        whether it was.
 
     Raises
     ------
@@ -95,6 +96,8 @@ def load(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
     if any(answers):
         trials["answer"] = pandas.array([answer.get("configuration") for answer in answers], "Int64")
         trials["distance"] = pandas.array([answer.get("distance") for answer in answers], "float64")
+    if any(row["cached"] for row in rows):
+        trials["cached"] = [bool(row["cached"]) for row in rows]
     return _with_configs(trials, [row["config"] for row in rows], before="value")
 
 

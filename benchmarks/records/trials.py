@@ -75,6 +75,8 @@ class Row:
         The number of the heavy trial that the method would recommend after this one, where it says so.
     test_error : float or None
         Of what `value` was measured on, where the trial succeeded and the task has test images; for reports alone.
+    cached : bool or None
+        True where an earlier training answered, whose seconds these are: see `benchmarks.running.cache`.
 
     Raises
     ------
@@ -99,6 +101,7 @@ class Row:
     answer: dict[str, Any] | None = None
     recommended: int | None = None
     test_error: float | None = None
+    cached: bool | None = None
 
     def __post_init__(self) -> None:
         for name, cast in CASTS.items():
@@ -136,11 +139,11 @@ CASTS: dict[str, Callable[[str, object], Any]] = {
     "config": fields.configuration,
     "answer": fields.mapping,
     **dict.fromkeys(("status", "error"), fields.text),
-    "heavy": fields.flag,
+    **dict.fromkeys(("heavy", "cached"), fields.flag),
     "budget": check_integer,
     "curve": _curve,
 }
-NULLABLE = ("value", "error", "truth", "curve", "processor_seconds", "answer", "recommended", "test_error")
+NULLABLE = ("value", "error", "truth", "curve", "processor_seconds", "answer", "recommended", "test_error", "cached")
 FIELDS = tuple(field.name for field in dataclasses.fields(Row))
 OPTIONAL = tuple(field.name for field in dataclasses.fields(Row) if field.default is None)  # left out if None
 

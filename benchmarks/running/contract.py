@@ -116,7 +116,9 @@ def measured(objective: Objective, evaluation: Evaluation, granted: int) -> Eval
             iterations=iterations,
             error=fields.text("error", evaluation.error) if failed else None,
             curve=None if evaluation.curve is None else _curve(evaluation.curve),
-            seconds=None if evaluation.seconds is None else _seconds("seconds", evaluation.seconds),
+            seconds=_seconds_if_any("seconds", evaluation.seconds),
+            processor_seconds=_seconds_if_any("processor_seconds", evaluation.processor_seconds),
+            cached=fields.flag("cached", evaluation.cached),
             answer=None if evaluation.answer is None else fields.mapping("answer", evaluation.answer),
             test_error=None if evaluation.test_error is None else fields.number("test_error", evaluation.test_error),
             testing=Time(*(_seconds("testing", each) for each in evaluation.testing)),
@@ -144,6 +146,10 @@ def _seconds(name: str, value: object) -> float:
     if seconds < 0:
         raise ValueError(f"{name} must not be below 0, got {value!r}")
     return seconds
+
+
+def _seconds_if_any(name: str, value: object) -> float | None:
+    return None if value is None else _seconds(name, value)
 
 
 @contextlib.contextmanager

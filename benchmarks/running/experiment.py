@@ -32,6 +32,8 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
+from benchmarks.running.cache import cached
+from benchmarks.running.continuation import Continuation
 from benchmarks.running.contract import CheckedMethod, measured, true_value
 from benchmarks.running.source import Live, Source, Training
 from btao.checks import check_integer
@@ -80,6 +82,8 @@ class Experiment:
         Where measurements come from; its name is part of the identity, what is in it as the hash of the data.
     shared_init : bool
         Whether all model-based methods start from the same configurations for the same seed.
+    cache : bool
+        Whether trainings are answered from the cache below `out`, and kept there; no part of the identity.
 
     Raises
     ------
@@ -95,6 +99,7 @@ class Experiment:
     data: DataSource | None = None
     source: Source = field(default_factory=Live)
     shared_init: bool = False
+    cache: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("threads", 1)):
@@ -252,6 +257,8 @@ def run_experiment(
             objective.prepare()
             run = folder.note_optimum(run, objective.optimum)
             training = experiment.source.training(objective, experiment.seed, folder.path)
+            if experiment.cache and isinstance(training, Continuation) and training.trains:
+                training = cached(training, Path(out), run)
             checked = CheckedMethod(method, objective.space)
             budgeted = BudgetedMethod(checked, experiment.budget, training.cost)
             deadly = log.n_rows if folder.crashes(log.n_rows) >= TRIES else None
@@ -386,9 +393,10 @@ class _Trials:
             time=0.0,
             truth=None if failed else true_value(self.objective, trial.config),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
-            processor_seconds=processor,
+            processor_seconds=processor if evaluation.processor_seconds is None else evaluation.processor_seconds,
             answer=evaluation.answer,
             test_error=None if failed else evaluation.test_error,
+            cached=evaluation.cached or None,
         )
 
 

@@ -142,4 +142,5 @@ def _experiment(
     request: Request, task: Spec, method: Spec, seed: int, data: DataSource | None, source: Source
 ) -> Experiment:
     budget = Budget(**cast("dict[str, Any]", request.budget))
-    return Experiment(task, method, seed, budget, request.threads, data, source, request.shared_init)
+    options = request.shared_init, request.cache
+    return Experiment(task, method, seed, budget, request.threads, data, source, *options)

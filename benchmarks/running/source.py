@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 from benchmarks.config.spec import Spec
 from benchmarks.objectives.protocol import Objective, check_objective
+from benchmarks.running.cache import CachedTraining
 from benchmarks.running.continuation import Continuation
 from benchmarks.tables.answers import ExactAnswers, NearestAnswers
 from benchmarks.tables.replay import Replay
 
-Training = Continuation | ExactAnswers | NearestAnswers  # what measures the trials of one run
+Training = Continuation | CachedTraining | ExactAnswers | NearestAnswers  # what measures the trials of one run
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 HELD_OUT, LEAST_HELD_OUT = 4, 30  # of a table's configurations: one in so many, and how many if that is fewer
 # Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "engine", "jobs", "threads", "display", "shared_init", "data", "data_dir", "rerun")
+RUN_ONLY = (
+    *("method", "methods", "engine", "jobs", "threads", "display", "shared_init", "cache", "data", "data_dir"),
+    "rerun",
+)
 TEST_SEED = 2**31  # of the test design; none that runs usually have
 # A method and the changes of it that give each model its own runs.
 OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}

@@ -14,7 +14,7 @@ PERSISTED = {
     for group, names in {
         "task": (
             "bohachevsky borehole branin branin_independent branin_opposite branin_shifted camel cnn currin "
-            "fcn forrester hartmann3 hartmann6 park park1 svm toy trid "
+            "extra_trees fcn forrester gradient_boosting hartmann3 hartmann6 linear_sgd mlp park park1 svm toy trid "
         ),
         "method": (
             "bohb btao btao_paper btao_rate dehb design gp_bo gp_ei hyperband mf_gp optuna_gp optuna_tpe "

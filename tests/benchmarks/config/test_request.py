@@ -131,6 +131,7 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "engine=null"], "unknown engine 'null': choose one of local, dask"),
         ([*CURRIN, "engine.adress=tcp://a:1"], "unknown option 'engine.adress': did you mean 'engine.address'?"),
         ([*CURRIN, "engine.address=tcp://a:1"], "engine.address=tcp://a:1 has no effect without engine=dask"),
+        ([*CURRIN, "cache=1"], "cache=1: give true or false"),
         ([*CURRIN, "jobs=0"], "jobs=0: give an integer of at least 1"),
         ([*CURRIN, "jobs=null"], "jobs=null: give an integer of at least 1"),
         ([*CURRIN, "jobs=true"], "jobs=True: give an integer of at least 1"),
@@ -207,6 +208,8 @@ def test_a_table_sets_the_scale_and_takes_parameters(tmp_path):
     assert found.given == {"light_iterations": 5}
     with pytest.raises(UsageError, match=r"data=mnist has no effect with source=table"):
         read([*common, "data=mnist"])
+    with pytest.raises(UsageError, match="cache=true has no effect with source=table"):
+        read([*common, "cache=true"])
 
 
 NASTY = ["runs (1)", "a=b", "josé", 'it\'s "quoted"', "a,b", "${x}", "[1,2]", "{a: b}", "a#b", "null.d", " x "]

@@ -120,6 +120,8 @@ ONE = (0.5,)
         ),
         (Evaluation(0.5, 1, seconds=-3), "evaluate of Square: seconds must not be below 0, got -3"),
         (Evaluation(0.5, 1, seconds=math.inf), "evaluate of Square: seconds must be a finite number, got inf"),
+        (Evaluation(0.5, 1, processor_seconds=-3), "evaluate of Square: processor_seconds must not be below 0, got -3"),
+        (Evaluation(0.5, 1, cached="yes"), "evaluate of Square: cached must be True or False, got 'yes'"),
         (Evaluation(0.5, 1, testing=Time(-1.0, 0.0)), "evaluate of Square: testing must not be below 0, got -1.0"),
         (Evaluation(0.5, 1, testing=Time(1e9, 0.0)), "reports 1000000000.0 seconds of testing in "),
         (Evaluation(0.5, 1, test_error="low"), "evaluate of Square: test_error must be a number, got 'low'"),
