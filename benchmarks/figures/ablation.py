@@ -18,7 +18,7 @@ from pandas import DataFrame, Series
 from benchmarks.analysis import ablation
 from benchmarks.analysis.variants import variants
 from benchmarks.figures.curves import FAINT
-from benchmarks.figures.style import LETTERS_PER_INCH, RC, below_panels, drawing, height_below, png_path, save
+from benchmarks.figures.style import LETTERS_PER_INCH, RC, below_panels, drawing, figure_path, height_below, save
 
 # How the two costs are drawn: color (none of a method's), marker, filling, and the shift from the middle of the row.
 COST_STYLES: dict[str, tuple[str, str, Any, float]] = {
@@ -59,15 +59,15 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     trials : DataFrame
         As `records.load` returns them, of BTAO alone.
     path : path, optional
-        Where to write the PNG, with the drawn numbers beside it.
+        Where to write the PNG and the PDF, with the drawn numbers beside it.
 
     Raises
     ------
     ValueError
-        If the path does not end in .png; and as `ablation.effects`.
+        If the path ends in neither .png nor .pdf; and as `ablation.effects`.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     tables = [table(rows) for _, rows in trials.groupby("task")]
     there = {label for each in tables for label in each["label"]}
     labels = [label for label in variants() if label in there]

@@ -19,10 +19,10 @@ from benchmarks.figures.style import (
     NOTE,
     Style,
     drawing,
+    figure_path,
     label_styles,
     note_height,
     plain_numbers,
-    png_path,
     save,
 )
 
@@ -49,16 +49,16 @@ def critical_difference_figure(
     alpha : float
         The level of the test.
     path : path, optional
-        Where to write the PNG, with a PDF and, as .csv, the mean ranks beside it.
+        Where to write the PNG and the PDF, with, as .csv, the mean ranks beside it.
 
     Raises
     ------
     ValueError
-        If the path does not end in .png.
+        If the path ends in neither .png nor .pdf.
     """
     import scikit_posthocs
 
-    path = png_path(path)
+    path = figure_path(path)
     table = ranking.average_ranks(comparison)
     ranks = table.set_index("label")["rank"]
     n, k = comparison.ranks.shape
@@ -107,15 +107,15 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     table : DataFrame
         As `targets.speed_ups` returns it.
     path : path, optional
-        Where to write the PNG, with a PDF and the table as .csv beside it.
+        Where to write the PNG and the PDF, with the table as .csv beside it.
 
     Raises
     ------
     ValueError
-        If the table is empty, has targets of several shares, or the path does not end in .png.
+        If the table is empty, has targets of several shares, or the path ends in neither .png nor .pdf.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     if table.empty:
         raise ValueError("table holds no speed-ups, so there is nothing to draw")
     caption = _speed_up_caption(table)

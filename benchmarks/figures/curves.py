@@ -23,6 +23,7 @@ from pandas import DataFrame, Series
 from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
+from benchmarks.figures.columns import NARROWEST, settings, width_of
 from benchmarks.figures.direct_labels import label_ends
 from benchmarks.figures.floor import Floor
 from benchmarks.figures.focus import in_focus
@@ -32,10 +33,10 @@ from benchmarks.figures.style import (
     Style,
     below_panels,
     drawing,
+    figure_path,
     height_below,
     method_styles,
     plain_numbers,
-    png_path,
     powers_of_ten,
     save,
 )
@@ -58,6 +59,7 @@ RUN_AXES = ("heavy_runs", "heavy_equivalents")  # of the figure of a run: what l
 FAINT = 0.35
 AXES_SHARE = 0.72  # of the height of a panel: about what its title and labels leave
 MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
+MOST_COLUMNS = 3  # of panels
 PANEL = 4.4, 2.9  # width and height of a panel with its labels, in inches
 GRAY = Style("#BDBDBD", "-", "")  # of what is not in focus
 MARKERS = 10  # about as many on a curve
@@ -116,14 +118,14 @@ def figure_run(
     frame : DataFrame
         Trials as `records.load` returns them.
     path : path
-        Where to write the PNG. A PDF and the drawn numbers go beside it, with the endings .pdf and .csv.
+        Where to write the figure, as in `curves_figure`.
     statistic, labels
         As in `curves_figure`.
 
     Returns
     -------
     Path
-        The PNG.
+        As given.
 
     Raises
     ------
@@ -144,6 +146,10 @@ def curves_figure(
     labels: Mapping[str, str] | None = None,
     focus: Sequence[str] | None = None,
     first: str | None = None,
+    column: str | float | None = None,
+    font: str | None = None,
+    legend: bool = True,
+    title: str | None = None,
     path: str | Path | None = None,
 ) -> Figure:
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
@@ -174,17 +180,27 @@ def curves_figure(
         end best, see `in_focus`.
     first : str, optional
         A method that has a color in any case; see `records.labels.first_of`.
+    column : str or float, optional
+        The width: of a journal's column, see `columns.COLUMNS`, or in inches. By default as wide as the panels need.
+    font : str, optional
+        A family of fonts, see `columns.settings`.
+    legend : bool
+        Whether there is a legend.
+    title : str, optional
+        Above all panels.
     path : path, optional
-        Where to write the PNG, with a PDF and the drawn numbers as .csv beside it.
+        Where to write the figure: as PNG and as PDF, whichever it ends in, with the drawn numbers as .csv beside them.
 
     Raises
     ------
     ValueError
-        If the frame is empty, an axis, the measure, the statistic or a method is not one of those named or the path
-        does not end in .png; and as `incumbents`.
+        If the frame is empty, an axis, the measure, the statistic, a method, the column or the font is not one of those
+        named or the path ends in neither .png nor .pdf; and as `incumbents`.
     """
-    path = png_path(path)
+    path = figure_path(path)
     axes = [against] if isinstance(against, str) else against
+    changes = settings(column, font)
+    given = None if column is None else width_of(column)
     curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
@@ -203,19 +219,24 @@ def curves_figure(
     methods = dict(zip(curves["label"], curves["method"], strict=True))
     looks = Looks.of(methods, order, in_focus(tables, order, focus, first))
 
-    columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
+    columns = min(MOST_COLUMNS, len(tables)) if len(axes) == 1 else len(axes)
+    if given is not None and len(axes) == 1:
+        columns = min(columns, int(given / NARROWEST))
     rows = -(-len(tables) // columns)
-    width = max(5.2, PANEL[0] * columns)
+    width = given or max(5.2, PANEL[0] * columns)
+    panel_height = PANEL[1] if given is None else min(PANEL[1], max(NARROWEST, PANEL[1] / PANEL[0] * width / columns))
     everything = pd.concat(tables, ignore_index=True)
     caption = textwrap.fill(_caption(everything, looks), int(LETTERS_PER_INCH * width))
-    with drawing():
-        handles = _handles(everything, looks)
+    with drawing(changes):
+        handles = _handles(everything, looks) if legend else []
         entries = max(1, min(len(handles), int(LETTERS_PER_INCH * width / _letters(handles))))
-        height = PANEL[1] * rows + height_below(len(handles), entries, caption)
+        height = panel_height * rows + height_below(len(handles), entries, caption)
         figure = Figure(figsize=(width, height), layout="constrained")
         for number, table in enumerate(tables, start=1):
-            _panel(figure.add_subplot(rows, columns, number), table, looks)
+            _panel(figure.add_subplot(rows, columns, number), table, looks, AXES_SHARE * panel_height)
         below_panels(figure, handles, entries, caption)
+        if title is not None:
+            figure.suptitle(title)
     return save(figure, everything, path)
 
 
@@ -247,8 +268,8 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _panel(axes: Axes, table: DataFrame, looks: Looks) -> None:
-    """One task: a step curve for each label, in their order, with a band where it is in focus."""
+def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
+    """One task: a step curve for each label, in their order, with a band where it is in focus; height in inches."""
 
     against, measure, by = (table[name].iloc[0] for name in ("against", "measure", "by"))
     bands = table.loc[table["label"].isin(looks.styles), ["low", "high"]]
@@ -283,7 +304,7 @@ def _panel(axes: Axes, table: DataFrame, looks: Looks) -> None:
             plain_numbers(axes.yaxis)
         _limit(axes, heights)
     colors = {label: style.color for label, style in looks.styles.items()}
-    label_ends(axes, ends, colors, AXES_SHARE * PANEL[1])
+    label_ends(axes, ends, colors, height)
 
 
 def _limit(axes: Axes, heights: Series) -> None:
@@ -332,7 +353,7 @@ def _handles(everything: DataFrame, looks: Looks) -> list[Line2D]:
 
 def _letters(handles: Sequence[Line2D]) -> int:
     """How much room an entry of a legend takes beside others, in letters, with what is drawn before it."""
-    return 10 + max(len(str(handle.get_label())) for handle in handles)
+    return 10 + max((len(str(handle.get_label())) for handle in handles), default=0)
 
 
 def _counted(panels: Sequence[DataFrame]) -> str:

@@ -22,9 +22,9 @@ from benchmarks.figures.style import (
     Style,
     below_panels,
     drawing,
+    figure_path,
     height_below,
     legend_below,
-    png_path,
     save,
 )
 
@@ -75,15 +75,15 @@ def accuracy_figure(
     measures : sequence of str
         Of `MEASURES`.
     path : path, optional
-        Where to write the PNG, with the drawn numbers beside it.
+        Where to write the PNG and the PDF, with the drawn numbers beside it.
 
     Raises
     ------
     ValueError
-        If the table has no such runs, or the path does not end in .png.
+        If the table has no such runs, or the path ends in neither .png nor .pdf.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     chosen = table[(table["runs"] == runs) & (table["heavy_runs"] >= FIRST)]
     if chosen.empty:
         raise ValueError(
@@ -166,7 +166,7 @@ def slice_figure(
         As in `accuracy_figure`.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     models = list(dict.fromkeys(slices[0]["model"]))
     with drawing():
         figure = Figure(figsize=(max(4.6, 3.3 * len(slices) + 0.4), 2.1 * len(models) + 0.6), layout="constrained")
@@ -199,7 +199,7 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
         As in `accuracy_figure`.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     surface = surface.assign(error=surface["mean"] - surface["truth"])
     first, second = surface.columns[1:3]
     models = list(dict.fromkeys(surface["model"]))

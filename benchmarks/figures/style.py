@@ -75,6 +75,7 @@ RC: dict[RcKeyType, Any] = {
     "lines.markersize": 4.5,
 }
 NOTE: dict[str, Any] = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
+TRUETYPE: dict[RcKeyType, Any] = {"pdf.fonttype": 42}  # journals refuse the fonts of type 3 that are the default
 LETTERS_PER_INCH = 15  # of what is said below the panels, with some room
 LEGEND_LINE = 0.175  # inches
 NOTE_LINE = 1.3 * 7.5 / 72  # inches
@@ -130,14 +131,11 @@ def below_panels(figure: Figure, handles: Sequence[Artist], ncols: int, note: st
     # Left to the layout, one would lie over the other.
     share = height_below(len(handles), ncols, note) / high
     figure.set_layout_engine("constrained", rect=(0, share, 1, 1 - share))
-    figure.legend(
-        handles=handles,
-        loc="lower center",
-        ncols=ncols,
-        frameon=False,
-        bbox_to_anchor=(0.5, note_height(note) / high),
-        borderaxespad=0,
-    )
+    if handles:
+        anchor = (0.5, note_height(note) / high)
+        figure.legend(
+            handles=handles, loc="lower center", ncols=ncols, frameon=False, bbox_to_anchor=anchor, borderaxespad=0
+        )
     figure.supxlabel(note, **NOTE).set_in_layout(False)
 
 
@@ -184,10 +182,10 @@ def power_of_ten(value: float) -> str:
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
-def png_path(path: str | Path | None) -> Path | None:
-    """The path of a figure, if there is one; ValueError if it does not end in .png."""
-    if path is not None and Path(path).suffix != ".png":
-        raise ValueError(f"path must end in .png, got {str(path)!r}")
+def figure_path(path: str | Path | None) -> Path | None:
+    """The path of a figure, if there is one; ValueError if it ends in none of `FORMATS`."""
+    if path is not None and Path(path).suffix not in [f".{ending}" for ending in FORMATS]:
+        raise ValueError(f"path must end in {' or '.join(f'.{ending}' for ending in FORMATS)}, got {str(path)!r}")
     return None if path is None else Path(path)
 
 
@@ -200,7 +198,7 @@ def save(figure: Figure, table: DataFrame, path: Path | None) -> Figure:
     Parameters
     ----------
     path : Path, optional
-        As `png_path` gives it; the other files have its name and their own endings.
+        As `figure_path` gives it; the files have its name and their own endings.
 
     Raises
     ------
@@ -213,7 +211,8 @@ def save(figure: Figure, table: DataFrame, path: Path | None) -> Figure:
     for ending in FORMATS:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
-        figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
+        with matplotlib.rc_context(TRUETYPE):
+            figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
         with matplotlib.rc_context(NO_LAYOUT):
             figure.set_layout_engine(None)  # laid out once, for all formats; with "none" it would be drawn twice
         write_whole(path.with_suffix(f".{ending}"), drawn.getvalue())

@@ -200,8 +200,8 @@ def test_figures_refuse_nothing_to_draw_a_wrong_optimum_and_a_wrong_ending(tmp_p
         plots.figure_run(run([1.0]).iloc[:0], tmp_path / "run.png")
     with pytest.raises(ValueError, match="NEGATIVE REGRET"):
         plots.figure_run(run([-1.0]), tmp_path / "run.png")
-    with pytest.raises(ValueError, match=r"path must end in \.png"):
-        plots.figure_run(run([1.0]), tmp_path / "run.pdf")
+    with pytest.raises(ValueError, match=r"path must end in \.png or \.pdf"):
+        plots.figure_run(run([1.0]), tmp_path / "run.svg")
     assert not list(tmp_path.iterdir())
 
 
@@ -353,3 +353,20 @@ def test_the_whole_caption_is_on_the_page_of_a_small_figure():
     box = caption.get_window_extent()
     assert box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y0 >= 0
     assert not box.overlaps(figure.legends[0].get_window_extent())
+
+
+def test_a_figure_fits_a_journal_s_column_with_its_font_a_title_and_without_a_legend(tmp_path):
+    trials = crowd(methods=["btao", "tpe"])
+    figure = plots.curves_figure(trials, column="icml", font="STIXGeneral", title="Ours", path=tmp_path / "x.pdf")
+    assert figure.get_figwidth() == 3.25
+    assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.pdf", "x.csv"}
+    assert b"/Type3" not in (tmp_path / "x.pdf").read_bytes()
+    assert figure.get_suptitle() == "Ours" and legend(figure.axes[0]) == ["btao (n = 2)", "tpe (n = 2)"]
+    assert figure.axes[0].xaxis.label.get_fontname() == "STIXGeneral"
+    assert figure.axes[0].xaxis.label.get_fontsize() == 7
+    assert plots.curves_figure(trials, column=4.0, legend=False).legends == []
+    for wrong in ("icm", 0.3):
+        with pytest.raises(ValueError, match=r"column must be a width of at least 1\.5 inches or one of icml, "):
+            plots.curves_figure(trials, column=wrong)
+    with pytest.raises(ValueError, match="font must be a family that matplotlib finds, got 'No Such'"):
+        plots.curves_figure(trials, font="No Such")

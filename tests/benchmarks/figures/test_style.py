@@ -16,9 +16,9 @@ from benchmarks.figures.style import (
     FAR,
     METHOD_STYLES,
     OTHER_STYLES,
+    figure_path,
     label_styles,
     method_styles,
-    png_path,
     powers_of_ten,
     save,
 )
@@ -104,14 +104,14 @@ def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time
     for folder in ("one", "two"):
         figure = Figure()
         figure.add_subplot().plot(table["x"])
-        save(figure, table, png_path(tmp_path / folder / "figure.png"))
+        save(figure, table, figure_path(tmp_path / folder / "figure.png"))
         files.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
     assert set(files[0]) == {"figure.png", "figure.pdf", "figure.csv"}
     assert files[0] == files[1]
     assert b"CreationDate" not in files[0]["figure.pdf"]
     assert files[0]["figure.csv"] == b"x\n1\n2\n"
-    with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
-        png_path("figure.pdf")
+    with pytest.raises(ValueError, match=r"path must end in \.png or \.pdf, got 'figure\.svg'"):
+        figure_path("figure.svg")
 
 
 def test_a_figure_is_laid_out_once_whatever_the_user_s_settings(tmp_path):
