@@ -50,6 +50,8 @@ AXIS_LABELS = {
 VALUE_LABELS = {
     ("value", "regret"): "simple regret",
     ("value", "value"): "best value so far (minimized)",
+    ("value", "test_error"): "test error of the incumbent",
+    ("recommended", "test_error"): "test error of what is recommended",
     ("recommended", "regret"): "simple regret of what is recommended",
     ("recommended", "value"): "value of what is recommended (minimized)",
 }
@@ -166,8 +168,9 @@ def curves_figure(
     against : str, or sequence of str
         The horizontal axis, of `analysis.AXES`, or several; `COSTS` shows seconds of training beside
         iterations in heavy equivalents.
-    measure : {None, "regret", "value"}
-        None shows the regret where the optimum is known, else the value.
+    measure : {None, "regret", "value", "test_error"}
+        None shows the regret where the optimum is known, else the value. The test error is that of the incumbent,
+        which is chosen by its value: its curve may rise.
     statistic : {"mean", "median", "iqm"}
         What is drawn, with its 95% bootstrap interval over seeds.
     by : {"value", "recommended"}
@@ -204,6 +207,8 @@ def curves_figure(
     curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
+    if measure == "test_error" and curves["test_error"].isna().all():
+        raise ValueError("measure must be regret or value, got 'test_error': no heavy result has one on record")
     if labels is None:
         listed = method_styles(curves["method"])
         order = [label for method in listed for label in curves.loc[curves["method"] == method, "label"].unique()]

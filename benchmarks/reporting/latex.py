@@ -45,7 +45,7 @@ def latex(
         Over seeds.
     spread : {"interval", "std"}
         What stands beside it: its 95% bootstrap interval, or ± the standard deviation over seeds.
-    measure : {None, "regret", "value"}
+    measure : {None, "regret", "value", "test_error"}
         None takes the regret on tasks where it is known, else the value.
     alpha : float
         The level of the tests: Wilcoxon's signed-rank test over equal seeds, with Holm's correction on each task.
@@ -121,7 +121,8 @@ def _cell(row: dict[Any, Any] | None, spread: str, alpha: float, digits: int) ->
 def _caption(known: Sequence[bool], measure: str | None, statistic: str, spread: str, first: str, alpha: float) -> str:
     """How the numbers were computed."""
     regret, value = "Simple regret", "Best validation value (minimized)"
-    what = {"regret": regret, "value": value}.get(measure or "")
+    test = "Test error of the configuration that is best in validation"
+    what = {"regret": regret, "value": value, "test_error": test}.get(measure or "")
     if what is None:
         mixed = f"{regret} where the optimum is known, else best value (minimized)"
         what = regret if all(known) else mixed if any(known) else value

@@ -301,7 +301,7 @@ def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known()
     (axes,) = plots.curves_figure(trials, measure="value").axes
     assert line(axes, "btao (n = 1)") == ([1, 2], [4.0, 1.5])
     assert axes.get_ylabel() == "best value so far (minimized)"
-    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
+    with pytest.raises(ValueError, match="measure must be one of value, regret, test_error, got 'score'"):
         plots.curves_figure(trials, measure="score")
 
 
@@ -370,3 +370,12 @@ def test_a_figure_fits_a_journal_s_column_with_its_font_a_title_and_without_a_le
             plots.curves_figure(trials, column=wrong)
     with pytest.raises(ValueError, match="font must be a family that matplotlib finds, got 'No Such'"):
         plots.curves_figure(trials, font="No Such")
+
+
+def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():
+    trials = run([0.5, 0.3, 0.2], optimum=None).assign(test_error=[0.6, 0.4, 0.5])
+    (axes,) = plots.curves_figure(trials, measure="test_error").axes
+    assert line(axes, "btao (n = 1)") == ([1, 2, 3], [0.6, 0.4, 0.5])
+    assert axes.get_ylabel() == "test error of the incumbent"
+    with pytest.raises(ValueError, match="got 'test_error': no heavy result has one on record"):
+        plots.curves_figure(run([0.5]), measure="test_error")
