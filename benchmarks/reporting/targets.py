@@ -9,6 +9,7 @@ from typing import Any
 from pandas import DataFrame
 
 from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.targets import costs, reach, speed_ups, target_of
 from benchmarks.common.formats import number, or_infinity, with_interval
@@ -40,6 +41,8 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
     labels = [label for label in setting.labels.values() if label in present]
     first = setting.first
     yield _equal_cost(setting, states, labels)
+    if len(labels) > 1:
+        yield _tests(setting, states, first)
     yield Paragraph(WORDS)
     yield _costs(setting, states, first, labels)
     if len(labels) > 1:
@@ -54,6 +57,19 @@ def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> T
     rows = tuple((label, str(seeds[label]), or_infinity(medians[label], 6)) for label in labels)
     caption = f"At equal cost, {number(common, 4)} {UNIT}, the most that all runs have spent: {setting.name}"
     return Table(caption, ("method", "seeds", f"median {_measure(states)}"), rows, "lrr")
+
+
+def _tests(setting: Setting, states: DataFrame, first: str) -> Table:
+    """Every other method against the first at the end of their runs, on this setting by itself."""
+    table = per_task(scores(states), first).set_index("label")
+    rows: list[tuple[str, ...]] = []
+    for label in (label for label in setting.labels.values() if label in table.index and label != first):
+        row: Any = table.loc[label]
+        counts = [f"{row[name]:.0f}" if row["pairs"] > 0 else "–" for name in ("pairs", "wins", "ties", "losses")]
+        rows.append((label, *counts, number(row["p"], 2), number(row["p_holm"], 2)))
+    head = ("method", "equal seeds", "wins", "ties", "losses", "p", "p, corrected")
+    caption = f"Against {first} at the end, by Wilcoxon’s signed-rank test with Holm’s correction: {setting.name}"
+    return Table(caption, head, tuple(rows), "lrrrrrr")
 
 
 def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str]) -> Table:

@@ -18,6 +18,7 @@ from benchmarks import records, report
 from benchmarks.analysis import targets
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.config.spec import Spec
+from benchmarks.figures import across_tasks as across_plots
 from benchmarks.figures import comparison as comparison_plots
 from benchmarks.figures import curves as plots
 from benchmarks.objectives.currin import Currin
@@ -40,6 +41,7 @@ METHODS = {
     "gp_bo": Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 2}),
     "random_search": Spec("random_search", "baselines.random_search.RandomSearch"),
 }
+PLOTS = (plots, comparison_plots, across_plots)
 NASTY = "<script>alert(1)</script> & a | b\n`second` line"
 
 
@@ -87,7 +89,7 @@ def recorded(tmp_path_factory):
 def written(recorded):
     """The HTML page as it is read, and all files of the report with their contents; figures are not rendered."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (plots, comparison_plots):
+        for module in PLOTS:
             patch.setattr(module, "save", unrendered)
         assert report.main([f"out={recorded}"]) == 0
         written = files(recorded)
@@ -197,10 +199,12 @@ def test_methods_are_ranked_and_compared(recorded, written):
     chance = np.mean([np.mean(np.less.outer(regrets[t, "gp_bo"], regrets[t, "random_search"])) for t in TASKS])
     ((pair,),) = table(read, "A", "B")
     assert pair[:3] == ["gp_bo", "random_search", f"{chance:.3g}"]
-    assert sum(map(int, pair[3:6])) == 3  # currin 0, park 0 and 1; gp_bo has no currin 1
+    assert sum(map(int, pair[3:6])) == 2  # settings are the blocks
+    currin, park = table(read, "method", "equal seeds")
+    assert [row[:2] for row in (*currin, *park)] == [["random_search", "1"], ["random_search", "2"]]  # no currin 1
     said = text(read)
     assert said.count("2 tasks only, fewer than 5") == 1
-    assert "Left out 1 of 4 blocks" in said
+    assert "over settings, medians over seeds of normalized scores against each other" in said
 
 
 def test_the_markdown_says_the_same(written):
@@ -213,7 +217,7 @@ def test_the_markdown_says_the_same(written):
 
 def test_the_page_needs_nothing_else(written):
     read, _ = written
-    assert len(read.named("img")) == 7  # three a setting, and the critical differences
+    assert len(read.named("img")) == 10  # three a setting, critical differences, heat map, ranks, targets
     assert all(image["src"].startswith("data:image/png;base64,") for image in read.named("img"))
     assert all(link["href"].startswith("#") for link in read.named("a"))
     assert not read.named("link") and not read.named("script")
@@ -289,7 +293,7 @@ def test_what_targets_cost_and_who_is_faster(recorded, written):
 def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):
     """A run of Park that always recommends its first trial."""
     shutil.rmtree(out / "currin")
-    for module in (comparison_plots, plots):
+    for module in PLOTS:
         monkeypatch.setattr(module, "save", unrendered)
     (path,) = out.glob("park/gp_bo-*/seed-0/trials.jsonl")
     rows = [json.loads(line) | {"recommended": 0} for line in path.read_text().splitlines()]
@@ -488,7 +492,7 @@ def test_what_cannot_be_chosen_is_refused_in_one_line(recorded, word, message, c
 
 
 def test_a_chosen_report_says_how_it_is_made_again_and_compares_to_the_first(out, monkeypatch):
-    for module in (comparison_plots, plots):
+    for module in PLOTS:
         monkeypatch.setattr(module, "save", unrendered)
     assert report.main([f"out={out}", "task=park", "method=random_search,gp_bo", "first=random_search"]) == 0
     page = (out / "report.md").read_text()
@@ -498,7 +502,7 @@ def test_a_chosen_report_says_how_it_is_made_again_and_compares_to_the_first(out
 
 
 def test_test_errors_stand_beside_the_values_and_have_a_figure_of_their_own(out, monkeypatch):
-    for module in (comparison_plots, plots):
+    for module in PLOTS:
         monkeypatch.setattr(module, "save", unrendered)
     for path in out.glob("park/*/*/trials.jsonl"):
         rows = [json.loads(line) | {"test_error": 0.25} for line in path.read_text().splitlines()]
