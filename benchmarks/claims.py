@@ -22,7 +22,8 @@ HELP = """\
 usage: python -m benchmarks.claims [out=FOLDER] [claims=FILE] [match=TEXT]
 
 Prints the claims of the paper, each with our figure, its 95% interval, the number of seeds behind it
-and a verdict, and writes them to claims.md and claims.csv. Each verdict is at 95% by itself.
+and a verdict, and writes them to claims.md, a row a claim and a column a method and rival, and to
+claims.csv, a row for each of these. Each verdict is at 95% by itself.
 
 options
   out=FOLDER    judge the runs recorded below this folder, and write there; otherwise the reference
@@ -37,7 +38,8 @@ OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 @options.command(lambda: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    from benchmarks.analysis.claims import CLAIMS, judge, markdown, read
+    from benchmarks.analysis.claims import CLAIMS, judge, read
+    from benchmarks.reporting.verdicts import markdown
 
     given = options.given(arguments, OPTIONS)
     claims = read(Path(os.path.expanduser(given.get("claims", CLAIMS))))

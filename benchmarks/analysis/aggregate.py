@@ -22,7 +22,7 @@ from benchmarks.analysis.intervals import RESAMPLING, STATISTICS, Resampling, ch
 
 IDENTITY = ["task", "data", "method", "hash", "label"]
 AXES = ("heavy_runs", "heavy_equivalents", "train_seconds", "time")
-MEASURES = ("value", "regret")
+MEASURES = ("value", "regret", "test_error")
 
 
 def aggregate(
@@ -43,7 +43,7 @@ def aggregate(
         As `incumbents` returns them.
     against : {"heavy_runs", "heavy_equivalents", "train_seconds", "time"}
         The cost on the horizontal axis.
-    measure : {"regret", "value"}
+    measure : {"regret", "value", "test_error"}
         What to average.
     statistic : {"mean", "median", "iqm"}
         What the interval is of.
@@ -127,7 +127,8 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
         on record) and n (with a heavy result); over these n the statistics of the best observed
         value (best_mean, best_median, best_iqm) with the interval of the one asked for (best_low,
         best_high), and the same of the final regret (regret_mean to regret_high; nan where the
-        optimum is not known). With noise the best observed value flatters, the regret does not.
+        optimum is not known), and of the test error at the incumbent (test_mean to test_high; over those where
+        it was measured). With noise the best observed value flatters, the regret does not.
         Then light_runs, heavy_runs, failed_runs:
         totals over the seeds, failed runs of either level counted in their level too; and
         heavy_equivalents, train_seconds, method_seconds: the mean per seed, of the last two with totals
@@ -155,7 +156,7 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
             "seeds": len(last),
             "n": int(last["value"].notna().sum()),
         }
-        for name, measure in (("best", "value"), ("regret", "regret")):
+        for name, measure in (("best", "value"), ("regret", "regret"), ("test", "test_error")):
             final = last[measure].dropna().to_numpy()
             for each, function in STATISTICS.items():
                 row |= {f"{name}_{each}": float(function(final)) if final.size else np.nan}

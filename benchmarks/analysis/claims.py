@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from benchmarks.analysis import checks
 from benchmarks.analysis.checks import Figure, Undecided
@@ -31,7 +31,10 @@ OURS = "the paper counts heavy runs only"  # how the source of a claim begins th
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot tell"
 SOURCES = {"records": "frame", "table": "table", "task": "task"}  # what a claim may be of: the argument of its check
 COLUMNS = ("claim", "source", "verdict", "figure", "low", "high", "n", "data", "meaning", "reason", "code")
+COMMON = ("statement", "definition", "method", "over")  # what claims have in common that differ in the methods alone
+PLACES = {"method": "A", "over": "B"}  # what stands in a statement in place of the methods
 KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below", "images")
+COMMON_TEXTS = {"statement": "claim", "definition": "meaning"}  # and what of an entry they are
 # How the data of a table is named that has the training images of the paper: those of a part have their number in it.
 WHOLE = re.compile(r"\(table \w+-[a-z0-9]+-paper\b")
 
@@ -55,6 +58,10 @@ class Claim:
         Further arguments of the check.
     above, below : float
         The claim is true of figures between.
+    statement, definition : str
+        As `text` and `meaning`, of methods that are called as in `PLACES`: the same for claims that differ in these.
+    method, over : str
+        Which they are; empty where the claim is not one of several methods, or of several rivals.
     all_images : bool
         Whether the figure depends on the number of training images, so that it must be of a recorded
         table with all of them.
@@ -68,6 +75,10 @@ class Claim:
     parameters: Mapping[str, Any]
     above: float
     below: float
+    statement: str
+    definition: str
+    method: str = ""
+    over: str = ""
     all_images: bool = False
 
     @property
@@ -123,7 +134,10 @@ def _each(entry: Any) -> Iterator[dict[str, Any]]:
     for values in itertools.product(*several.values()):
         given = dict(zip(several, values, strict=True))
         texts = {key: str(entry[key]).format(**given) for key in ("claim", "meaning")}
-        yield entry | texts | {"parameters": entry["parameters"] | given}
+        unnamed = given | {name: place for name, place in PLACES.items() if name in given}
+        common = {name: str(entry[key]).format(**unnamed) for name, key in COMMON_TEXTS.items()}
+        common |= {name: str(given.get(name, "")) for name in PLACES}
+        yield entry | texts | common | {"parameters": entry["parameters"] | given}
 
 
 def _claim(entry: dict[str, Any]) -> Claim:
@@ -144,7 +158,9 @@ def _claim(entry: dict[str, Any]) -> Claim:
     text, source, meaning = (entry[key] for key in ("claim", "source", "meaning"))
     if entry.get("images", "all") != "all":
         raise ValueError(f"images must be all, or be left out, got {entry['images']!r}")
-    return Claim(text, source, meaning, check, (kind, name), entry["parameters"], above, below, "images" in entry)
+    of, common = (kind, name), {each: entry[each] for each in COMMON}
+    parameters, whole = entry["parameters"], "images" in entry
+    return Claim(text, source, meaning, check, of, parameters, above, below, **common, all_images=whole)
 
 
 def _is_check(value: Any) -> bool:
@@ -168,7 +184,7 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
     DataFrame
         One row a claim: claim, source, verdict, figure, low, high (its interval), n (seeds, configurations or
         points), data (the data set, where there is one), meaning, reason (why nothing can be told, where there is
-        no figure), code (file, line).
+        no figure), code (file, line), statement, definition, method, over.
     """
     subject = functools.cache(functools.partial(_subject, records))
     rows = []
@@ -185,8 +201,8 @@ def judge(claims: Sequence[Claim], records: Callable[[str], DataFrame]) -> DataF
         else:
             row |= {"verdict": claim.verdict(figure)} | dataclasses.asdict(figure)
             row["figure"] = row.pop("value")
-        rows.append(row | {"reason": reason, "code": claim.code})
-    return DataFrame(rows, columns=COLUMNS)
+        rows.append(row | {"reason": reason, "code": claim.code} | {name: getattr(claim, name) for name in COMMON})
+    return DataFrame(rows, columns=[*COLUMNS, *COMMON])
 
 
 def _subject(records: Callable[[str], DataFrame], kind: str, name: str) -> Any:
@@ -221,34 +237,6 @@ def _data(of: Any, claim: Claim) -> str:
         if claim.all_images and not WHOLE.search(name):
             raise Undecided(f"not of a table that has all training images of the paper: {name}")
     return ", ".join(names)
-
-
-def markdown(table: DataFrame) -> str:
-    """The verdicts as a table in Markdown, each with a link to the code that computes it."""
-    head = ["claim", "source", "verdict", "ours [95% interval]", "n", "data", "what is computed"]
-    lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
-    for row in table.to_dict("records"):
-        link = f"[{Path(row['code'].partition('#')[0]).name}](../../{row['code']})"
-        ours = row["reason"] or figure_text(row)
-        cells = [*(row["claim"], row["source"], f"**{row['verdict']}**", ours, str(row["n"]), row["data"])]
-        cells.append(f"{row['meaning']} ({link})")
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-
-    def counts(verdicts: Series) -> str:
-        said = "; ".join(f"{verdict}: {(verdicts == verdict).sum()}" for verdict in (HOLDS, FAILS, OPEN))
-        return f"{len(verdicts)} ({said})"
-
-    ours = table["source"].str.startswith(OURS)
-    note = (
-        "An interval that lies wholly where the claim is true says that it holds, one that lies wholly outside that "
-        "it does not. Each verdict is at 95% by itself, so of many a few are wrong. A speed-up of inf says that at "
-        "most half of the other method's runs get there, one of 0 that at most half of its own do. TPE draws its first "
-        "20 configurations at random by its authors' default: with 20 heavy runs it is a second random search."
-    )
-    numbers = f"Claims of the paper: {counts(table['verdict'][~ours])}."
-    if ours.any():
-        numbers += f" The same with light runs counted, which the paper does not do: {counts(table['verdict'][ours])}."
-    return "\n".join(["# The paper's claims", "", numbers, "", note, "", *lines, ""])
 
 
 def figure_text(row: Mapping[Any, Any]) -> str:

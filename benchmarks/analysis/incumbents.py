@@ -65,8 +65,9 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
         One row per trial, sorted by run: task, data, method, hash, label, seed, trial;
         the costs so far `heavy_runs` (failed ones included), `iterations`, `heavy_equivalents`
         (nan where the task has no heavy trial yet), `train_seconds` and `time` (seconds of training
-        and of the method); `value` and `regret` of the choice, nan before the first heavy result,
-        `regret` also where the task's optimum is not known.
+        and of the method); `value`, `regret` and `test_error` of the choice, nan before the first heavy result,
+        `regret` also where the task's optimum is not known, `test_error` where it was not measured. The choice is by
+        values alone: a test error is reported beside them, and chooses nothing.
 
     Raises
     ------
@@ -96,6 +97,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     if by == "recommended":
         chosen = _recommended(frame, rows_of_runs, result, chosen)
     known = chosen >= 0
+    test_error = frame.get("test_error", pd.Series(np.nan, index=frame.index)).astype(float).to_numpy()
 
     iterations = runs["iterations"].cumsum()
     return pd.DataFrame(
@@ -111,6 +113,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
             "time": frame["time"].astype(float),
             "value": np.where(known, value[chosen], np.nan),
             "regret": np.where(known, regret[chosen], np.nan),
+            "test_error": np.where(known, test_error[chosen], np.nan),
         }
     )
 

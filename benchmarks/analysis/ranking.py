@@ -166,23 +166,29 @@ def pairwise(comparison: Blocks) -> DataFrame:
         )
     rows = []
     for a, b in itertools.combinations(comparison.values.columns, 2):
-        first, second = comparison.values[a].to_numpy(float), comparison.values[b].to_numpy(float)
-        with np.errstate(invalid="ignore"):
-            difference = np.where(first == second, 0.0, first - second)  # two runs that found nothing tie
-        tied = not difference.any()
-        rows.append(
-            {
-                "a": a,
-                "b": b,
-                "wins": int((difference < 0).sum()),
-                "ties": int((difference == 0).sum()),
-                "losses": int((difference > 0).sum()),
-                "difference": float(np.median(difference)),
-                "p": 1.0 if tied else float(stats.wilcoxon(difference, zero_method="zsplit").pvalue),
-            }
-        )
+        numbers = comparison.values[[a, b]].to_numpy(float).T
+        rows.append({"a": a, "b": b, **signed_rank(*numbers)})
     table = pd.DataFrame(rows)
     return table.assign(p_holm=multipletests(table["p"], method="holm")[1], dropped=comparison.dropped)
+
+
+def signed_rank(first: np.ndarray, second: np.ndarray) -> dict[str, float]:
+    """Wilcoxon's signed-rank test of two methods in the same blocks: wins, ties, losses, difference, p, see `pairwise`.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n,)
+        Their numbers, smaller is better; infinite where nothing was found.
+    """
+    with np.errstate(invalid="ignore"):
+        difference = np.where(first == second, 0.0, first - second)  # two runs that found nothing tie
+    return {
+        "wins": int((difference < 0).sum()),
+        "ties": int((difference == 0).sum()),
+        "losses": int((difference > 0).sum()),
+        "difference": float(np.median(difference)),
+        "p": float(stats.wilcoxon(difference, zero_method="zsplit").pvalue) if difference.any() else 1.0,
+    }
 
 
 def improvement(scores: DataFrame, *, confidence: float = 0.95) -> DataFrame:

@@ -55,7 +55,7 @@ def scores(
     ----------
     states : DataFrame
         As `incumbents` returns them.
-    measure : {None, "regret", "value"}
+    measure : {None, "regret", "value", "test_error"}
         None takes the regret on tasks where it is known, else the value.
     against, at : str and float, optional
         An axis of `analysis.AXES` and a cost on it: the score is then what the run has reached at

@@ -48,7 +48,7 @@ def costs(states: DataFrame, target: float | Mapping[str, float], measure: str |
         As `incumbents` returns them.
     target : float, or mapping of task to float
         What is to be reached; smaller is better.
-    measure : {None, "regret", "value"}
+    measure : {None, "regret", "value", "test_error"}
         None takes the regret on tasks where it is known, else the value. A regret may rise again
         with noise: it is reached when it first is at the target.
 
@@ -224,7 +224,7 @@ def speed_ups(
         its cost.
     share : float
         In (0, 1]: 0.5 is half-way, 1 the end of B.
-    measure : {None, "regret", "value"}
+    measure : {None, "regret", "value", "test_error"}
         None takes the regret on tasks where it is known, else the value.
     resampling : Resampling
         As in `speed_up`.

@@ -35,17 +35,19 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
     The means of the best value and of the regret, with their intervals, are over the n finished
     seeds with a heavy result, shown as n/all; runs and seconds are totals over the finished seeds.
     A method without any is shown as 0/all. Regret is shown where the optimum is known, failed runs
-    where there are some.
+    where there are some, and where it was measured the test error of the configuration with the best value.
     """
     from benchmarks.analysis import aggregate as analysis
     from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 
     summary = analysis.summary(frame)
     with_regret = bool(summary["regret_mean"].notna().any())
+    with_test = bool(summary["test_mean"].notna().any())
     with_failed = bool(summary["failed_runs"].any())
     interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
     head = ["method", "n seeds", f"best, minimized [{interval}]"]
     head += [f"simple regret [{interval}]"] if with_regret else []
+    head += [f"test error [{interval}]"] if with_test else []
     head += ["heavy runs", "light runs"] + (["failed runs"] if with_failed else []) + ["training s", "method s"]
     rows = []
     planned = [experiment.method.name for experiment in experiments]
@@ -55,6 +57,7 @@ def table(frame: DataFrame, experiments: Sequence[Experiment]) -> tuple[list[str
         for _, row in summary[summary["method"] == name].iterrows():
             cells = [row["label"], f"{row['n']}/{planned.count(name)}", mean_text(row, "best")]
             cells += [mean_text(row, "regret")] if with_regret else []
+            cells += [mean_text(row, "test")] if with_test else []
             counts = ["heavy_runs", "light_runs"] + (["failed_runs"] if with_failed else [])
             cells += [str(row[column]) for column in counts]
             cells += [f"{row[column]:.2f}" for column in ("train_seconds_total", "method_seconds_total")]

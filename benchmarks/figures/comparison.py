@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -13,7 +14,17 @@ from pandas import DataFrame, Series
 from benchmarks.analysis import ranking
 from benchmarks.analysis.scores import few_tasks
 from benchmarks.common.formats import or_infinity
-from benchmarks.figures.style import NOTE, Style, drawing, label_styles, plain_numbers, png_path, save
+from benchmarks.figures.style import (
+    LETTERS_PER_INCH,
+    NOTE,
+    Style,
+    drawing,
+    figure_path,
+    label_styles,
+    note_height,
+    plain_numbers,
+    save,
+)
 
 AXIS_NAMES = {
     "heavy_runs": "heavy evaluations",
@@ -21,6 +32,8 @@ AXIS_NAMES = {
     "train_seconds": "training time",
     "time": "time, training and method",
 }
+PANEL_WIDTH = 5.2  # inches
+INSIDE = 0.03  # of the axis, from its edge to the marker of a ratio that is 0 or infinite
 RULER = 2.2  # height of the critical difference above the axis of ranks, in rows of the diagram
 
 
@@ -36,16 +49,16 @@ def critical_difference_figure(
     alpha : float
         The level of the test.
     path : path, optional
-        Where to write the PNG, with a PDF and, as .csv, the mean ranks beside it.
+        Where to write the PNG and the PDF, with, as .csv, the mean ranks beside it.
 
     Raises
     ------
     ValueError
-        If the path does not end in .png.
+        If the path ends in neither .png nor .pdf.
     """
     import scikit_posthocs
 
-    path = png_path(path)
+    path = figure_path(path)
     table = ranking.average_ranks(comparison)
     ranks = table.set_index("label")["rank"]
     n, k = comparison.ranks.shape
@@ -94,26 +107,31 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     table : DataFrame
         As `targets.speed_ups` returns it.
     path : path, optional
-        Where to write the PNG, with a PDF and the table as .csv beside it.
+        Where to write the PNG and the PDF, with the table as .csv beside it.
 
     Raises
     ------
     ValueError
-        If the table is empty, has targets of several shares, or the path does not end in .png.
+        If the table is empty, has targets of several shares, or the path ends in neither .png nor .pdf.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     if table.empty:
         raise ValueError("table holds no speed-ups, so there is nothing to draw")
     caption = _speed_up_caption(table)
     styles = label_styles(table["over"])
     order = {over: -place for place, over in enumerate(styles)}
     tasks = table["task"].unique()
-    columns = min(2, len(tasks))
+    columns = 3 if len(tasks) % 3 == 0 else min(2, len(tasks))
     rows = -(-len(tasks) // columns)
     layout = ConstrainedLayoutEngine(wspace=0.06)  # clear of the numbers beside a panel
     with drawing():
-        figure = Figure(figsize=(5.2 * columns, (1.3 + 0.27 * len(order)) * rows + 0.2), layout=layout)
+        width = PANEL_WIDTH * columns
+        free = rows * columns - len(tasks)
+        letters = int(LETTERS_PER_INCH * (0.8 * PANEL_WIDTH if free else width))
+        caption = "\n".join(textwrap.fill(line, letters) for line in caption.splitlines())
+        height = (1.1 + 0.27 * len(order)) * rows + (0 if free else note_height(caption))
+        figure = Figure(figsize=(width, height), layout=layout)
         for number, task in enumerate(tasks, start=1):
             axes = figure.add_subplot(rows, columns, number)
             here = table[table["task"] == task]
@@ -124,10 +142,16 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
             for _, row in here.iterrows():
                 _interval(axes, row, order[row["over"]], styles[row["over"]], left, right)
             axes.set_yticks([order[over] for over in here["over"]], [f"over {over}" for over in here["over"]])
+            axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
             axes.grid(visible=False, axis="y")
             plain_numbers(axes.xaxis)
             axes.set_xlabel(f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}")
-        figure.supxlabel(caption, **NOTE)
+        if free:
+            place = figure.add_subplot(rows, columns, rows * columns)
+            place.set_axis_off()
+            place.text(0, 1, caption, va="top", **NOTE)
+        else:
+            figure.supxlabel(caption, **NOTE)
     return save(figure, table, path)
 
 
@@ -147,7 +171,10 @@ def _rank_caption(comparison: ranking.Blocks, alpha: float) -> str:
 
 def _speed_up_caption(table: DataFrame) -> str:
     """What the ratios, their intervals and the targets are."""
-    text = "ratio of median costs to the target with its 95% interval; an unreached target costs infinity (∞)\n"
+    text = (
+        "ratio of median costs to the target with its 95% interval; an unreached target costs infinity (∞); hollow "
+        "at an edge: 0 or ∞\n"
+    )
     shares = table["share"].unique()
     if len(shares) > 1:
         raise ValueError(f"table must hold speed-ups at one share, got {', '.join(map(str, shares))}")
@@ -173,6 +200,9 @@ def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, righ
     for edge, marker, outside in ((left, "<", min(point, low) < left), (right, ">", max(point, high) > right)):
         if outside:
             axes.plot(edge, y, marker=marker, color=style.color, markersize=7, clip_on=False)
-    if left <= point <= right:
-        axes.plot(point, y, marker=style.marker, color=style.color, markersize=7, zorder=3)
+    inside = (right / left) ** INSIDE
+    if not math.isnan(point):
+        filled = "full" if left <= point <= right else "none"
+        place = min(max(point, left * inside), right / inside)
+        axes.plot(place, y, marker=style.marker, color=style.color, fillstyle=filled, markersize=7, zorder=3)
     axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)

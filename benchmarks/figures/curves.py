@@ -9,29 +9,34 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import ScaledTranslation
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
-from benchmarks.analysis.scores import REGRET_FLOOR
+from benchmarks.figures.columns import NARROWEST, settings, width_of
+from benchmarks.figures.direct_labels import label_ends
+from benchmarks.figures.floor import Floor
+from benchmarks.figures.focus import in_focus
 from benchmarks.figures.style import (
     FILLS,
-    NOTE,
+    LETTERS_PER_INCH,
     Style,
+    below_panels,
     drawing,
+    figure_path,
+    height_below,
     method_styles,
     plain_numbers,
-    png_path,
-    power_of_ten,
     powers_of_ten,
     save,
 )
@@ -45,43 +50,91 @@ AXIS_LABELS = {
 VALUE_LABELS = {
     ("value", "regret"): "simple regret",
     ("value", "value"): "best value so far (minimized)",
+    ("value", "test_error"): "test error of the incumbent",
+    ("recommended", "test_error"): "test error of what is recommended",
     ("recommended", "regret"): "simple regret of what is recommended",
     ("recommended", "value"): "value of what is recommended (minimized)",
 }
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")
+RUN_AXES = ("heavy_runs", "heavy_equivalents")  # of the figure of a run: what light runs cost must be seen, too
 FAINT = 0.35
+AXES_SHARE = 0.72  # of the height of a panel: about what its title and labels leave
 MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
-LETTERS_PER_INCH = 15  # of a line below the panels, with some room
+MOST_COLUMNS = 3  # of panels
+PANEL = 4.4, 2.9  # width and height of a panel with its labels, in inches
+GRAY = Style("#BDBDBD", "-", "")  # of what is not in focus
 MARKERS = 10  # about as many on a curve
 WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How the curves of a figure are drawn.
+
+    Attributes
+    ----------
+    order : sequence of str
+        All labels, in the order of the legend.
+    styles : dict
+        By label in focus: its style.
+    fills : dict
+        By label in focus: how its markers are filled, which tells those of one method apart.
+    """
+
+    order: Sequence[str]
+    styles: dict[str, Style]
+    fills: dict[str, str]
+
+    @classmethod
+    def of(cls, methods: Mapping[str, str], order: Sequence[str], focus: Sequence[str]) -> Looks:
+        """Those of labels, with the names of their methods, of which some are in focus."""
+        styles = method_styles(methods[label] for label in focus)
+        fills = {method: itertools.cycle(FILLS) for method in styles}
+        return cls(
+            [label for label in order if label in methods],
+            {label: styles[methods[label]] for label in focus},
+            {label: next(fills[methods[label]]) for label in focus},
+        )
+
+    def look(self, label: str) -> dict[str, Any]:
+        """What matplotlib is to be told of a curve."""
+        if label not in self.styles:
+            return {"color": GRAY.color, "linestyle": GRAY.dashes, "linewidth": 1.0, "zorder": 1.5}
+        style = self.styles[label]
+        return {
+            "color": style.color,
+            "linestyle": style.dashes,
+            "marker": style.marker,
+            "fillstyle": self.fills[label],
+        }
 
 
 def figure_run(
     frame: DataFrame, path: str | Path, *, statistic: str = "mean", labels: Mapping[str, str] | None = None
 ) -> Path:
-    """Draw what a command has run: a panel a task, every method against heavy evaluations.
+    """Draw what a command has run: a row a task, every method against heavy evaluations and against all iterations.
 
     Parameters
     ----------
     frame : DataFrame
         Trials as `records.load` returns them.
     path : path
-        Where to write the PNG. A PDF and the drawn numbers go beside it, with the endings .pdf and .csv.
+        Where to write the figure, as in `curves_figure`.
     statistic, labels
         As in `curves_figure`.
 
     Returns
     -------
     Path
-        The PNG.
+        As given.
 
     Raises
     ------
     ValueError
         As `curves_figure`.
     """
-    curves_figure(frame, statistic=statistic, labels=labels, path=path)
+    curves_figure(frame, RUN_AXES, statistic=statistic, labels=labels, path=path)
     return Path(path)
 
 
@@ -93,13 +146,20 @@ def curves_figure(
     statistic: str = "mean",
     by: str = "value",
     labels: Mapping[str, str] | None = None,
+    focus: Sequence[str] | None = None,
+    first: str | None = None,
+    column: str | float | None = None,
+    font: str | None = None,
+    legend: bool = True,
+    title: str | None = None,
     path: str | Path | None = None,
 ) -> Figure:
     """What every method has reached against what it has cost: a panel a task, or a row a task and a column an axis.
 
     A panel shows simple regret on a logarithmic scale where the optimum is known, else the best value
     so far, on a logarithmic scale where it is positive and falls to a third. A curve is over the same seeds all along,
-    as `analysis.aggregate` says. Drawn faint: where some of them have ended and keep their last value.
+    as `analysis.aggregate` says. Drawn faint: where some of them have ended and keep their last value. At most five
+    curves have a color and a band, the others are gray.
 
     Parameters
     ----------
@@ -108,8 +168,9 @@ def curves_figure(
     against : str, or sequence of str
         The horizontal axis, of `analysis.AXES`, or several; `COSTS` shows seconds of training beside
         iterations in heavy equivalents.
-    measure : {None, "regret", "value"}
-        None shows the regret where the optimum is known, else the value.
+    measure : {None, "regret", "value", "test_error"}
+        None shows the regret where the optimum is known, else the value. The test error is that of the incumbent,
+        which is chosen by its value: its curve may rise.
     statistic : {"mean", "median", "iqm"}
         What is drawn, with its 95% bootstrap interval over seeds.
     by : {"value", "recommended"}
@@ -117,23 +178,40 @@ def curves_figure(
     labels : mapping, optional
         By method (name and hash): the name to show, in the order of the legend. Without it those of `incumbents`, in
         the order of `METHOD_STYLES`.
+    focus : sequence of str, optional
+        The methods that have a color, at most five, by name or label. Without it that of `first` and the four that
+        end best, see `in_focus`.
+    first : str, optional
+        A method that has a color in any case; see `records.labels.first_of`.
+    column : str or float, optional
+        The width: of a journal's column, see `columns.COLUMNS`, or in inches. By default as wide as the panels need.
+    font : str, optional
+        A family of fonts, see `columns.settings`.
+    legend : bool
+        Whether there is a legend.
+    title : str, optional
+        Above all panels.
     path : path, optional
-        Where to write the PNG, with a PDF and the drawn numbers as .csv beside it.
+        Where to write the figure: as PNG and as PDF, whichever it ends in, with the drawn numbers as .csv beside them.
 
     Raises
     ------
     ValueError
-        If the frame is empty, an axis, the measure or the statistic is not one of those named or the path
-        does not end in .png; and as `incumbents`.
+        If the frame is empty, an axis, the measure, the statistic, a method, the column or the font is not one of those
+        named or the path ends in neither .png nor .pdf; and as `incumbents`.
     """
-    path = png_path(path)
+    path = figure_path(path)
     axes = [against] if isinstance(against, str) else against
+    changes = settings(column, font)
+    given = None if column is None else width_of(column)
     curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
-    styles = method_styles(curves["method"])
+    if measure == "test_error" and curves["test_error"].isna().all():
+        raise ValueError("measure must be regret or value, got 'test_error': no heavy result has one on record")
     if labels is None:
-        order = [label for method in styles for label in curves.loc[curves["method"] == method, "label"].unique()]
+        listed = method_styles(curves["method"])
+        order = [label for method in listed for label in curves.loc[curves["method"] == method, "label"].unique()]
     else:
         curves["label"], order = keys(curves).map(labels), list(labels.values())
     known = frame.groupby("task")["optimum"].first().notna()
@@ -143,20 +221,27 @@ def curves_figure(
         table = analysis.aggregate(states, against, shown, statistic=statistic)
         table.insert(list(table.columns).index(against), "against", against)
         tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
+    methods = dict(zip(curves["label"], curves["method"], strict=True))
+    looks = Looks.of(methods, order, in_focus(tables, order, focus, first))
 
-    columns = min(3, len(tables)) if len(axes) == 1 else len(axes)
+    columns = min(MOST_COLUMNS, len(tables)) if len(axes) == 1 else len(axes)
+    if given is not None and len(axes) == 1:
+        columns = min(columns, int(given / NARROWEST))
     rows = -(-len(tables) // columns)
-    with drawing():
-        entries = max(table["label"].nunique() for table in tables)
-        longest = max(table["label"].str.len().max() for table in tables)
-        height = 4.0 + 0.09 * entries  # inches; a legend has two columns
-        width = max(4.5, 2.8 + 0.135 * longest)
-        figure = Figure(figsize=(max(5.2, width * columns), height * rows), layout="constrained")
+    width = given or max(5.2, PANEL[0] * columns)
+    panel_height = PANEL[1] if given is None else min(PANEL[1], max(NARROWEST, PANEL[1] / PANEL[0] * width / columns))
+    everything = pd.concat(tables, ignore_index=True)
+    caption = textwrap.fill(_caption(everything, looks), int(LETTERS_PER_INCH * width))
+    with drawing(changes):
+        handles = _handles(everything, looks) if legend else []
+        entries = max(1, min(len(handles), int(LETTERS_PER_INCH * width / _letters(handles))))
+        height = panel_height * rows + height_below(len(handles), entries, caption)
+        figure = Figure(figsize=(width, height), layout="constrained")
         for number, table in enumerate(tables, start=1):
-            _panel(figure.add_subplot(rows, columns, number), table, styles, order)
-        everything = pd.concat(tables, ignore_index=True)
-        letters = int(LETTERS_PER_INCH * figure.get_figwidth())
-        figure.supxlabel(textwrap.fill(_caption(everything), letters), **NOTE)
+            _panel(figure.add_subplot(rows, columns, number), table, looks, AXES_SHARE * panel_height)
+        below_panels(figure, handles, entries, caption)
+        if title is not None:
+            figure.suptitle(title)
     return save(figure, everything, path)
 
 
@@ -188,19 +273,19 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style], order: Sequence[str]) -> None:
-    """One task: a step curve and a band for each label, in their order."""
+def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
+    """One task: a step curve for each label, in their order, with a band where it is in focus; height in inches."""
 
-    against, statistic, measure, by = (table[name].iloc[0] for name in ("against", "statistic", "measure", "by"))
-    regret = measure == "regret"
-    what = VALUE_LABELS[by, measure]
-    band = min(0.15, 0.8 / table["label"].nunique())  # many bands one over the other must not hide the lines
+    against, measure, by = (table[name].iloc[0] for name in ("against", "measure", "by"))
+    bands = table.loc[table["label"].isin(looks.styles), ["low", "high"]]
+    heights = pd.concat([table[table["statistic"].iloc[0]], bands["low"], bands["high"]]).dropna()
+    floor = Floor.below(heights) if measure == "regret" else None
     there = set(table["label"])
-    fills = {method: itertools.cycle(FILLS) for method in styles}
-    for place, label in enumerate(label for label in dict.fromkeys(order) if label in there):
-        curve = table[table["label"] == label]
-        method = curve["method"].iloc[0]
-        _curve(axes, curve, styles[method], next(fills[method]), REGRET_FLOOR if regret else None, band, place)
+    ends = {}
+    for place, label in enumerate(label for label in looks.order if label in there):
+        end = _curve(axes, table[table["label"] == label], looks, floor, place)
+        if end is not None and label in looks.styles:
+            ends[label] = end
 
     axes.set_title(table["task"].iloc[0] + ("" if table["data"].isna().any() else f", data: {table['data'].iloc[0]}"))
     axes.set_xlabel(AXIS_LABELS[against])
@@ -208,29 +293,28 @@ def _panel(axes: Axes, table: DataFrame, styles: dict[str, Style], order: Sequen
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
         axes.ticklabel_format(axis="x", scilimits=(-2, 6))  # else digits of small fractions run together
-    axes.set_ylabel(what)
+    axes.set_ylabel(VALUE_LABELS[by, measure])
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
-    elif regret:
+        return
+    if floor is not None:
         axes.set_yscale("log")
-        _limit(axes, table, REGRET_FLOOR)
+        _limit(axes, heights.map(floor.height))
         powers_of_ten(axes.yaxis)
-        if axes.get_ylim()[0] < REGRET_FLOOR:
-            axes.set_ylabel(f"{what} (smaller than {power_of_ten(REGRET_FLOOR)}: drawn there)")
+        floor.mark(axes)
     else:
-        if 0 < WIDE * table[statistic].min() < table[statistic].max():
+        if 0 < WIDE * heights.min() < heights.max():
             axes.set_yscale("log")
             plain_numbers(axes.yaxis)
-        _limit(axes, table)
-    below = axes.transAxes + ScaledTranslation(0, -36 / 72, axes.figure.dpi_scale_trans)  # clear of the axis label
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below, frameon=False, ncols=2)
+        _limit(axes, heights)
+    colors = {label: style.color for label, style in looks.styles.items()}
+    label_ends(axes, ends, colors, height)
 
 
-def _limit(axes: Axes, table: DataFrame, floor: float | None = None) -> None:
+def _limit(axes: Axes, heights: Series) -> None:
     """Choose the vertical range by all that is drawn."""
-    heights = table[[table["statistic"].iloc[0], "low", "high"]].clip(lower=floor)
-    low, high = np.nanmin(heights), np.nanmax(heights)
+    low, high = heights.min(), heights.max()
     if axes.get_yscale() == "log":
         low, high = low / MARGIN, max(high * MARGIN, 10 * low)
     else:
@@ -239,38 +323,65 @@ def _limit(axes: Axes, table: DataFrame, floor: float | None = None) -> None:
     axes.set_ylim(low, high)
 
 
-def _curve(axes: Axes, curve: DataFrame, style: Style, fill: str, floor: float | None, band: float, place: int) -> None:
-    """One step curve with its band, no lower than `floor`; curves that coincide have their markers apart."""
+def _curve(axes: Axes, curve: DataFrame, looks: Looks, floor: Floor | None, place: int) -> tuple[float, float] | None:
+    """One step curve, with its band where it is in focus; its end. Curves that coincide have their markers apart."""
+    label = curve["label"].iloc[0]
     every = max(1, len(curve) // MARKERS)
-    look = {
-        "color": style.color,
-        "linestyle": style.dashes,
-        "marker": style.marker,
-        "fillstyle": fill,
-        "drawstyle": "steps-post",
-        "markevery": (place % every, every),
-    }
-    label, seeds = curve["label"].iloc[0], curve["seeds"].iloc[0]
+    look = {**looks.look(label), "drawstyle": "steps-post", "markevery": (place % every, every)}
+    name = f"{label} ({_counted([curve])})"
     curve = curve[curve["n"] > 0]
     if curve.empty:
-        axes.plot([], [], **look, label=f"{label} (no heavy result, seeds: {seeds})")
-        return
-    n, all_run = curve["n"].iloc[0], curve["ended"] == 0
-    counted = f"n = {n}" + ("" if n == seeds else f" of {seeds}")
-    statistic = curve["statistic"].iloc[0]
-    x = curve["cost"]
-    y, y_low, y_high = (curve[name].clip(lower=floor) for name in (statistic, "low", "high"))
-    axes.fill_between(x, y_low, y_high, step="post", color=style.color, alpha=band, linewidth=0)
+        axes.plot([], [], **look, label=name)
+        return None
+    all_run = curve["ended"] == 0
+    x, numbers = curve["cost"], curve[[curve["statistic"].iloc[0], "low", "high"]]
+    y, y_low, y_high = (each if floor is None else each.map(floor.height) for _, each in numbers.items())
+    if label in looks.styles:
+        band = min(0.15, 0.8 / len(looks.styles))  # many bands one over the other must not hide the lines
+        axes.fill_between(x, y_low, y_high, step="post", color=look["color"], alpha=band, linewidth=0)
     if not all_run.all():
         axes.plot(x, y, **look, alpha=FAINT)
-    axes.plot(x, y.where(all_run), **look, label=f"{label} ({counted})")
+    axes.plot(x, y.where(all_run), **look, label=name)
+    return x.iloc[-1], y.iloc[-1]
 
 
-def _caption(table: DataFrame) -> str:
+def _handles(everything: DataFrame, looks: Looks) -> list[Line2D]:
+    """The entries of the legend: each label in focus with its n, and all others as one."""
+    handles = []
+    for label in (label for label in looks.order if label in looks.styles):
+        panels = [panel for _, panel in everything[everything["label"] == label].groupby(["task", "against"])]
+        handles.append(Line2D([], [], **looks.look(label), label=f"{label} ({_counted(panels)})"))
+    if len(looks.order) > len(looks.styles):
+        handles.append(Line2D([], [], color=GRAY.color, linewidth=1.0, label="the others"))
+    return handles
+
+
+def _letters(handles: Sequence[Line2D]) -> int:
+    """How much room an entry of a legend takes beside others, in letters, with what is drawn before it."""
+    return 10 + max((len(str(handle.get_label())) for handle in handles), default=0)
+
+
+def _counted(panels: Sequence[DataFrame]) -> str:
+    """How many seeds of a label have a heavy result, the least and the most of these panels."""
+    seeds = sorted({int(panel["seeds"].iloc[0]) for panel in panels})
+    counts = sorted({int(panel["n"].max()) for panel in panels})
+    if counts == [0]:
+        return f"no heavy result, seeds: {_range(seeds)}"
+    return f"n = {_range(counts)}" + ("" if counts == seeds else f" of {_range(seeds)}")
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
+
+
+def _caption(table: DataFrame, looks: Looks) -> str:
     """What the lines and bands are, said below the panels."""
     text = f"{STATISTIC_NAMES[table['statistic'].iloc[0]]} and 95% interval over n seeds"
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
     if (table["n"].gt(0) & table["ended"].gt(0)).any():
         text += "; faint where some seeds have ended and keep their last value"
+    gray = [label for label in looks.order if label not in looks.styles]
+    if gray:
+        text += f"; gray, without intervals: {', '.join(gray)}"
     return text

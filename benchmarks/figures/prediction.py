@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame
 
 from benchmarks.analysis.prediction import BAND
-from benchmarks.figures.style import METHOD_STYLES, RC, Style, drawing, legend_below, png_path, save
+from benchmarks.figures.style import (
+    LETTERS_PER_INCH,
+    METHOD_STYLES,
+    RC,
+    Style,
+    below_panels,
+    drawing,
+    figure_path,
+    height_below,
+    legend_below,
+    save,
+)
 
 # A model has the style of the method that uses it; the one without bounds has one of its own.
 MODEL_STYLES = {
@@ -28,12 +41,14 @@ MODEL_NAMES = {
 }
 MEASURES = {
     "rmse": "RMSE",
-    "coverage": "coverage of the 95% band (mean)",
+    "coverage": "coverage of the 95% band",
     "width": "width of the band",
-    "log_score": "log score (below −20: drawn there)",
-    "lost": "seeds with a log score below −20",
+    "log_score": "log score",
+    "lost": "seeds below −20 nats",
 }
 MEANS = ("coverage", "lost")
+SHARES = "share"  # the unit of what is in MEANS
+DODGE = {"tam": -0.16, "koh": 0.0, "gp": 0.16}  # heavy runs, so that no model hides another
 # Heavy runs. Before these no model knows how far the response varies: log scores are of the order of -1e10.
 FIRST = 3
 LOG_SCORE_FLOOR = -20  # a band that misses costs from hundreds to millions of nats, and would hide all the rest
@@ -48,6 +63,9 @@ def accuracy_figure(
 ) -> Figure:
     """Scores against heavy runs, from `FIRST` on, a row a task and a column a measure, as `over_seeds` has them.
 
+    The models stand beside each other. Where the one without bounds gives what the truncated one gives, as on a task
+    without bounds, it is not drawn, and the panel says so.
+
     Parameters
     ----------
     table : DataFrame
@@ -57,15 +75,15 @@ def accuracy_figure(
     measures : sequence of str
         Of `MEASURES`.
     path : path, optional
-        Where to write the PNG, with the drawn numbers beside it.
+        Where to write the PNG and the PDF, with the drawn numbers beside it.
 
     Raises
     ------
     ValueError
-        If the table has no such runs, or the path does not end in .png.
+        If the table has no such runs, or the path ends in neither .png nor .pdf.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     chosen = table[(table["runs"] == runs) & (table["heavy_runs"] >= FIRST)]
     if chosen.empty:
         raise ValueError(
@@ -74,18 +92,31 @@ def accuracy_figure(
         )
     drawn = over_seeds(chosen, measures)
     tasks = list(dict.fromkeys(chosen["task"]))
+    models = _drawn_models(chosen)
     with drawing():
-        figure = Figure(figsize=(2.9 * len(measures), 2.3 * len(tasks) + 0.8), layout="constrained")
+        width = 2.9 * len(measures)
+        note = textwrap.fill(_note(measures, models), int(LETTERS_PER_INCH * width))
+        height = 2.3 * len(tasks) + height_below(len(MODEL_STYLES), len(MODEL_STYLES), note)
+        figure = Figure(figsize=(width, height), layout="constrained")
         grid = figure.subplots(len(tasks), len(measures), squeeze=False)
         for row, task in zip(grid, tasks, strict=True):
+            here = drawn[drawn["task"] == task]
+            unit = "error" if chosen.loc[chosen["task"] == task, "data"].notna().any() else "unit of the response"
             for axes, measure in zip(row, measures, strict=True):
-                _scores(axes, drawn[(drawn["task"] == task) & (drawn["measure"] == measure)], measure)
-            row[0].set_ylabel(task, fontweight="bold")
+                _scores(axes, here[here["measure"] == measure], measure, models[task])
+                axes.set_ylabel({**dict.fromkeys(MEANS, SHARES), "log_score": "nats a point"}.get(measure, unit))
+            row[0].annotate(
+                task, (0, 1), xytext=(4, 4), xycoords="axes fraction", textcoords="offset points", fontweight="bold"
+            )
         for axes, measure in zip(grid[0], measures, strict=True):
             axes.set_title(MEASURES[measure])
         for axes in grid[-1]:
             axes.set_xlabel("heavy runs")
-        legend_below(figure, grid[0][0], 3)
+        handles = [
+            Line2D([], [], color=style.color, linestyle=style.dashes, marker=style.marker, label=MODEL_NAMES[model])
+            for model, style in MODEL_STYLES.items()
+        ]
+        below_panels(figure, handles, len(handles), note)
     return save(figure, drawn, path)
 
 
@@ -135,7 +166,7 @@ def slice_figure(
         As in `accuracy_figure`.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     models = list(dict.fromkeys(slices[0]["model"]))
     with drawing():
         figure = Figure(figsize=(max(4.6, 3.3 * len(slices) + 0.4), 2.1 * len(models) + 0.6), layout="constrained")
@@ -168,7 +199,7 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
         As in `accuracy_figure`.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     surface = surface.assign(error=surface["mean"] - surface["truth"])
     first, second = surface.columns[1:3]
     models = list(dict.fromkeys(surface["model"]))
@@ -197,18 +228,47 @@ def map_figure(surface: DataFrame, runs: DataFrame | None = None, *, path: str |
     return save(figure, surface, path)
 
 
-def _scores(axes: Axes, drawn: DataFrame, measure: str) -> None:
+def _drawn_models(table: DataFrame) -> dict[str, list[str]]:
+    """By task the models to draw: not the one without bounds where its scores are those of the truncated one."""
+    models = {}
+    for task, rows in table.groupby("task"):
+        scores = {
+            model: mine.sort_values(["seed", "heavy_runs"])[["rmse", "coverage", "width", "log_score"]].to_numpy()
+            for model, mine in rows.groupby("model")
+        }
+        same = "tam" in scores and "koh" in scores and np.array_equal(scores["tam"], scores["koh"], equal_nan=True)
+        models[str(task)] = [model for model in MODEL_STYLES if model in scores and not (same and model == "koh")]
+    return models
 
-    for model, style in MODEL_STYLES.items():
+
+def _note(measures: Sequence[str], models: Mapping[str, Sequence[str]]) -> str:
+    """What points and bars are, said below the panels."""
+    text = "Median over seeds with quartiles"
+    means = [MEASURES[measure] for measure in measures if measure in MEANS]
+    if means:
+        text += f"; of {' and '.join(means)} the mean"
+    if "log_score" in measures:
+        text += f"; log scores below {LOG_SCORE_FLOOR} are drawn there".replace("-", "−")
+    alike = [task for task, drawn in models.items() if "koh" not in drawn]
+    if alike:
+        text += f"; on {', '.join(alike)} the model without bounds is the truncated one, and is not drawn"
+    return f"{text}."
+
+
+def _scores(axes: Axes, drawn: DataFrame, measure: str, models: Sequence[str]) -> None:
+
+    for model in models:
+        style = MODEL_STYLES[model]
         curve = drawn[drawn["model"] == model].sort_values("heavy_runs")
         look = {"color": style.color, "linestyle": style.dashes, "marker": style.marker, "markersize": 3.5}
         value, low, high = (curve[name] for name in ("value", "q25", "q75"))
         if measure == "log_score":
             value, low, high = (each.clip(lower=LOG_SCORE_FLOOR) for each in (value, low, high))
+        x = curve["heavy_runs"] + DODGE[model]
         if measure != "lost":
-            axes.fill_between(curve["heavy_runs"], low, high, color=style.color, alpha=0.15, linewidth=0)
-        axes.plot(curve["heavy_runs"], value, **look, label=MODEL_NAMES[model])
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.vlines(x, low, high, color=style.color, linewidth=1.0, alpha=0.6)
+        axes.plot(x, value, **look, linewidth=1.0)
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     if measure in MEANS:
         axes.set_ylim(-0.03, 1.03)
     if measure == "coverage":

@@ -1,7 +1,7 @@
 """One style for all figures: a method has the same color, dashes and marker in all of them.
 
 Colors are those of Okabe and Ito (2008), which color-blind readers can tell apart; dashes and markers
-do the same work in print without color.
+do the same work in print without color. A method that is not listed gets a color far from those beside it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -24,6 +25,7 @@ from matplotlib.typing import RcKeyType
 from pandas import DataFrame
 
 from benchmarks.common.files import write_whole
+from benchmarks.figures.colors import distance
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,14 @@ METHOD_STYLES = {
     "bohb": Style("#56B4E9", (0, (8, 1.5, 2, 1.5)), "P"),
     "hyperband": Style("#000000", (0, (2, 3)), "*"),
 }
-# Other methods take one of these by name: Tol's (2021) muted colors, and markers not used above.
+# Other methods take one of these by name: colors far from each other and from those above, and other markers.
 OTHER_STYLES = [
     Style(color, dashes, marker)
     for marker in ("<", ">", "p", "d", "X")
     for dashes in ((0, (4, 1)), (0, (2, 1)), (0, (7, 2, 2, 2)))
-    for color in ("#332288", "#88CCEE", "#117733", "#999933", "#882255", "#AA4499")
+    for color in ("#332288", "#7B3F00", "#AA4499", "#882255", "#8C564B")
 ]
+FAR = 0.06  # between two colors of one figure, as `colors.distance` measures it
 FILLS = ("full", "none", "left", "right", "top", "bottom")  # tell hashes of one method apart
 
 RC: dict[RcKeyType, Any] = {
@@ -71,7 +74,11 @@ RC: dict[RcKeyType, Any] = {
     "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
 }
-NOTE = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
+NOTE: dict[str, Any] = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
+TRUETYPE: dict[RcKeyType, Any] = {"pdf.fonttype": 42}  # journals refuse the fonts of type 3 that are the default
+LETTERS_PER_INCH = 15  # of what is said below the panels, with some room
+LEGEND_LINE = 0.175  # inches
+NOTE_LINE = 1.3 * 7.5 / 72  # inches
 DPI = 150
 FORMATS = ("png", "pdf")
 NO_LAYOUT: dict[RcKeyType, Any] = {"figure.autolayout": False, "figure.constrained_layout.use": False}
@@ -88,9 +95,9 @@ def drawing(changes: Mapping[RcKeyType, Any] | None = None) -> AbstractContextMa
 def method_styles(methods: Iterable[str]) -> dict[str, Style]:
     """A style for each method, no two alike, in the order in which figures list them.
 
-    The methods of `METHOD_STYLES` have the style named there. Any other has one that depends on
-    its name, the same in every figure but where two names in one figure meet on one style: then
-    the later in the alphabet takes the next.
+    The methods of `METHOD_STYLES` have the style named there. Any other has one that depends on its name, the same in
+    every figure but where that is taken, or its color is too close to another in the figure (see `FAR`): then the
+    later in the alphabet takes the next that is far enough or, where none is, the one with the farthest color.
 
     Raises
     ------
@@ -102,13 +109,12 @@ def method_styles(methods: Iterable[str]) -> dict[str, Style]:
     others = sorted(names - METHOD_STYLES.keys())
     if len(others) > len(OTHER_STYLES):
         raise ValueError(f"there are styles for {len(OTHER_STYLES)} unlisted methods, got {len(others)}")
-    taken: set[int] = set()
     for name in others:
-        slot = zlib.crc32(name.encode()) % len(OTHER_STYLES)
-        while slot in taken:
-            slot = (slot + 1) % len(OTHER_STYLES)
-        taken.add(slot)
-        styles[name] = OTHER_STYLES[slot]
+        start = zlib.crc32(name.encode()) % len(OTHER_STYLES)
+        free = [style for style in OTHER_STYLES[start:] + OTHER_STYLES[:start] if style not in styles.values()]
+        colors = {style.color for style in styles.values()}
+        room = {style: min((distance(style.color, color) for color in colors), default=1.0) for style in free}
+        styles[name] = next((style for style in free if room[style] >= FAR), max(free, key=room.__getitem__))
     return styles
 
 
@@ -119,10 +125,34 @@ def label_styles(labels: Iterable[str]) -> dict[str, Style]:
     return {label: styles[method] for label, method in methods.items()}
 
 
-def legend_below(figure: Figure, axes: Axes, ncols: int, title: str | None = None) -> None:
+def below_panels(figure: Figure, handles: Sequence[Artist], ncols: int, note: str) -> None:
+    """One legend for all panels, and what is to be said of them below it: `height_below` of the figure's height."""
+    high = figure.get_figheight()
+    # Left to the layout, one would lie over the other.
+    share = height_below(len(handles), ncols, note) / high
+    figure.set_layout_engine("constrained", rect=(0, share, 1, 1 - share))
+    if handles:
+        anchor = (0.5, note_height(note) / high)
+        figure.legend(
+            handles=handles, loc="lower center", ncols=ncols, frameon=False, bbox_to_anchor=anchor, borderaxespad=0
+        )
+    figure.supxlabel(note, **NOTE).set_in_layout(False)
+
+
+def height_below(entries: int, ncols: int, note: str) -> float:
+    """How high a legend with a note below it is, in inches."""
+    return -(-entries // ncols) * LEGEND_LINE + LEGEND_LINE / 2 + note_height(note)
+
+
+def legend_below(figure: Figure, axes: Axes, ncols: int) -> None:
     """One legend for all panels, with what is drawn in one of them."""
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=ncols, frameon=False, title=title)
+    figure.legend(handles, names, loc="outside lower center", ncols=ncols, frameon=False)
+
+
+def note_height(note: str) -> float:
+    """How high what is said below the panels is, in inches."""
+    return (1 + note.count("\n")) * NOTE_LINE + NOTE_LINE / 2
 
 
 def plain_numbers(axis: Axis) -> None:
@@ -152,10 +182,10 @@ def power_of_ten(value: float) -> str:
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
-def png_path(path: str | Path | None) -> Path | None:
-    """The path of a figure, if there is one; ValueError if it does not end in .png."""
-    if path is not None and Path(path).suffix != ".png":
-        raise ValueError(f"path must end in .png, got {str(path)!r}")
+def figure_path(path: str | Path | None) -> Path | None:
+    """The path of a figure, if there is one; ValueError if it ends in none of `FORMATS`."""
+    if path is not None and Path(path).suffix not in [f".{ending}" for ending in FORMATS]:
+        raise ValueError(f"path must end in {' or '.join(f'.{ending}' for ending in FORMATS)}, got {str(path)!r}")
     return None if path is None else Path(path)
 
 
@@ -168,7 +198,7 @@ def save(figure: Figure, table: DataFrame, path: Path | None) -> Figure:
     Parameters
     ----------
     path : Path, optional
-        As `png_path` gives it; the other files have its name and their own endings.
+        As `figure_path` gives it; the files have its name and their own endings.
 
     Raises
     ------
@@ -181,7 +211,8 @@ def save(figure: Figure, table: DataFrame, path: Path | None) -> Figure:
     for ending in FORMATS:
         drawn = io.BytesIO()  # matplotlib's PDF fails of itself where the disk is full
         metadata = {"CreationDate": None} if ending == "pdf" else None
-        figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
+        with matplotlib.rc_context(TRUETYPE):
+            figure.savefig(drawn, format=ending, dpi=DPI, metadata=metadata)
         with matplotlib.rc_context(NO_LAYOUT):
             figure.set_layout_engine(None)  # laid out once, for all formats; with "none" it would be drawn twice
         write_whole(path.with_suffix(f".{ending}"), drawn.getvalue())

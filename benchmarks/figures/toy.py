@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from pandas import DataFrame
 
-from benchmarks.figures.style import drawing, png_path, save
+from benchmarks.figures.style import drawing, figure_path, save
 
 
 def toy_figure(
@@ -38,15 +38,15 @@ def toy_figure(
     light_runs, heavy_runs : ndarray, shape (k, 3)
         x, y and iteration of the runs; iteration 0 is the initial design and bears no number.
     path : path, optional
-        Where to write the PNG, with a PDF and the drawn numbers as .csv beside it.
+        Where to write the PNG and the PDF, with the drawn numbers as .csv beside it.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit or the path does not end in .png.
+        If the shapes do not fit or the path ends in neither .png nor .pdf.
     """
 
-    path = png_path(path)
+    path = figure_path(path)
     curves = {"x": x, "y_light": y_light, "y_heavy": y_heavy, "mean": mean, "std": std}
     curves = {name: np.asarray(y, dtype=float) for name, y in curves.items()}
     x, y_light, y_heavy, mean, std = curves.values()

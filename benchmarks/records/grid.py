@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,15 @@ class Grid:
         By method (name and hash) and seed: a key of `MARKS`. Missing ones are not in it.
     runs : dict
         By method and seed: the description of the run, and its folder.
+    only : sequence of str, optional
+        The names of methods that are meant, though its commands name others.
     """
 
     title: str
     root: Path
     states: dict[Cell, str] = field(default_factory=dict)
     runs: dict[Cell, tuple[RunInfo, Path]] = field(default_factory=dict)
+    only: Sequence[str] | None = None
 
     @property
     def one(self) -> RunInfo:
@@ -66,7 +69,7 @@ class Grid:
         """Name and hash of those that have begun; of those that a command names beside them, the name and "-"."""
         begun = {method for method, _ in self.states}
         names = {name_of(method) for method in begun}
-        named = {name for _, job in self.jobs for name in job.methods}
+        named = {name for _, job in self.jobs for name in job.methods if self.only is None or name in self.only}
         return sorted(begun.union(f"{name}-" for name in named - names))
 
     @property

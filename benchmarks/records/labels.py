@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.config.options import text
+from benchmarks.config.options import text, unknown
 
 SHORTEST = 4  # characters of a hash that is shown, at least
+FIRST = "btao"  # what others are compared to where nothing else is asked for and it is there
 
 
 def name_of(method: str) -> str:
@@ -57,6 +58,31 @@ def variants(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
         words = ", ".join(f"{name}={text(value)}" for name, value in differing.items())
         shown[method] = _bracketed(name_of(method), words) if words else name_of(method)
     return shown
+
+
+def first_of(methods: Mapping[str, str], asked: str | None = None) -> str:
+    """The label of the method that others are compared to.
+
+    Parameters
+    ----------
+    methods : mapping
+        By label, in the order of tables and figures: the name of the method.
+    asked : str, optional
+        A label, or the name of a method, whose first label is meant. Without it `FIRST`, or the first where that is
+        not there.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or none at all.
+    """
+    if not methods:
+        raise ValueError("first: there is no method to compare others to")
+    wanted = FIRST if asked is None else asked
+    found = [label for label, name in methods.items() if wanted in (label, name)]
+    if asked is not None and not found:
+        raise ValueError(f"first: {unknown('method', asked, dict.fromkeys([*methods, *methods.values()]))}")
+    return next(iter(found), next(iter(methods)))
 
 
 def _hash(method: str) -> str:

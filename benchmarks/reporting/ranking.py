@@ -13,11 +13,14 @@ from pandas import DataFrame
 
 from benchmarks.analysis import ranking as ranks
 from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.over_time import ranks_over_time, targets_reached
+from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.ranking import Blocks, average_ranks, critical_difference
 from benchmarks.analysis.scores import across_tasks, normalized, scores
 from benchmarks.common.formats import number, with_interval
+from benchmarks.figures.across_tasks import heat_map_figure, rank_figure, targets_figure
 from benchmarks.figures.comparison import critical_difference_figure
-from benchmarks.records.labels import variants
+from benchmarks.records.labels import first_of, variants
 from benchmarks.reporting.page import Block, Figure, Notice, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
 
@@ -40,7 +43,10 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
         blocks.append(Paragraph("Fewer than two methods have runs that are done in every setting: no comparison."))
     else:
         task_of = {setting.name: setting.shared["task"]["name"] for setting in settings}
-        compared = list(_compared(_states(settings, names, common), task_of, folder))
+        states = _states(settings, names, common)
+        methods = dict(zip(states["label"], states["method"], strict=True))
+        asked = next((setting.asked for setting in settings if setting.asked in {*methods, *methods.values()}), None)
+        compared = list(_compared(states, first_of(methods, asked), task_of, folder))
         blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
         blocks += [block for block in compared if not isinstance(block, Notice)]
     return Section("Methods against each other", "ranking", tuple(blocks))
@@ -54,21 +60,50 @@ def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]
     return states[states["label"].isin(common)].reset_index(drop=True)
 
 
-def _compared(states: DataFrame, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
+def _compared(states: DataFrame, first: str, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
+    """Of several settings these are the blocks of all tests; seeds are those of one setting alone."""
     table = comparable = scores(states)
+    by = "task" if table["task"].nunique() > 1 else "seed"
     try:
-        if table["task"].nunique() > 1:
+        if by == "task":
             by_task, notices = _with_notices(ranks.blocks, table, "task", task_of=task_of)
             of_tasks: list[Block] = [*notices, *_ranks(by_task), _critical_difference(by_task, folder)]
             yield from of_tasks
+            yield _heat_map(table, first, folder)
             comparable = normalized(states)
             yield from _normalized(comparable, task_of)
-        by_seed, notices = _with_notices(ranks.blocks, comparable, "seed", task_of=task_of)
+        yield from _over_time(states, first, folder)
+        blocks, notices = _with_notices(ranks.blocks, comparable, by, task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
     else:
-        pairs: list[Block] = [*notices, *_pairs(by_seed, ranks.improvement(table))]
+        pairs: list[Block] = [*notices, *_pairs(blocks, ranks.improvement(table))]
         yield from pairs
+
+
+def _heat_map(table: DataFrame, first: str, folder: Path) -> Figure:
+    path = folder / "heat-map.png"
+    reached = per_task(table, first, "median")
+    heat_map_figure(reached, path=path)
+    best = reached[reached["best"]].groupby("task")["label"].agg(" and ".join)
+    alt = f"Heat map of settings and methods; the best: {', '.join(f'{task} {label}' for task, label in best.items())}."
+    return Figure.read(path, alt, "Medians at the end: regrets where the optimum is known, else best values.")
+
+
+def _over_time(states: DataFrame, first: str, folder: Path) -> Iterator[Figure]:
+    over_time = ranks_over_time(states)
+    path = folder / "ranks-over-time.png"
+    rank_figure(over_time, first=first, path=path)
+    ends = over_time.groupby("label", sort=False)["rank"].last()
+    alt = f"Mean ranks over time; at the end: {', '.join(f'{label} {rank:.2f}' for label, rank in ends.items())}."
+    yield Figure.read(path, alt, "Mean ranks over the iterations that all runs of a setting have spent at least.")
+    reached = targets_reached(states)
+    path = folder / "targets-reached.png"
+    targets_figure(reached, first=first, path=path)
+    shares = reached.groupby("label", sort=False)["reached"].last()
+    ends_there = ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
+    caption = "The share of targets reached by a cost: an empirical cumulative distribution over runs and targets."
+    yield Figure.read(path, f"Step curves of targets reached; at the end: {ends_there}.", caption)
 
 
 def _with_notices(function: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[Any, list[Notice]]:
@@ -131,12 +166,15 @@ def _pairs(comparison: Blocks, chances: DataFrame) -> tuple[Paragraph, Table]:
         )
         for _, row in table.iterrows()
     )
+    over = (
+        "settings, medians over seeds of normalized scores against each other"
+        if comparison.by == "task"
+        else "seeds, equal seeds against each other, so they speak of this setting alone"
+    )
     words = (
         "Probability: that a run of A ends better than one of B, a tie counting half, the mean over settings; its "
-        "interval is Newcombe’s, which is too wide where there are many ties. Wins, "
-        "ties and losses of A, and Wilcoxon’s signed-rank test with Holm’s correction: over the seeds of each setting, "
-        "equal seeds against each other, normalized scores where there are several settings, so they speak of these "
-        "settings alone."
+        "interval is Newcombe’s, which is too wide where there are many ties. Wins, ties and losses of A, and "
+        f"Wilcoxon’s signed-rank test with Holm’s correction: over {over}."
     )
     head = ("A", "B", "P(A better) [95% interval]", "wins", "ties", "losses", "p, corrected")
     return Paragraph(words), Table("Pairs of methods", head, rows, "llrrrrr")

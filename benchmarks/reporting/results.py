@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from benchmarks.reporting.page import Block, Figure, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
 from benchmarks.reporting.targets import targets
 
-MEASURES = {"best": "best value, minimized", "regret": "simple regret"}
+MEASURES = {"best": "best value, minimized", "regret": "simple regret", "test": "test error"}
 PANELS = {  # a figure for each, and its axes
     "evaluations": ("heavy_runs", "heavy_equivalents"),
     "seconds": ("train_seconds", "time"),
@@ -28,7 +28,8 @@ def results(settings: Sequence[Setting], folder: Path) -> Section:
     """A section a setting; its figures are written into `folder`."""
     introduction = Paragraph(
         "Best is the smallest value that was observed at the heavy level; simple regret is the noiseless response "
-        "there less the optimum, where both are known. Means, medians and interquartile means (IQM) are over the "
+        "there less the optimum, where both are known. The test error is that of the configuration with the best "
+        "value, where it was measured; it chooses nothing. Means, medians and interquartile means (IQM) are over the "
         "seeds that are done and have a heavy result, given as n of all seeds. Runs are totals over "
         "the seeds that are done, seconds are means over them."
     )
@@ -52,6 +53,7 @@ def _reached(setting: Setting, summary: DataFrame, measure: str) -> Table:
     """Final results; methods without a run that is done have a row of dashes."""
     interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL)
     shown = ["best", "regret"] if measure == "regret" else ["best"]
+    shown += ["test"] if summary["test_mean"].notna().any() else []
     head = ["method", "n of seeds", *(f"{MEASURES[name]}: mean [{interval}]" for name in shown)]
     head += [f"{MEASURES[measure].partition(',')[0]}: {statistic}" for statistic in ("median", "IQM")]
     rows = []
@@ -90,8 +92,21 @@ def _figures(setting: Setting, summary: DataFrame, measure: str, folder: Path) -
     drawn = []
     for name, axes in PANELS.items():
         path = folder / f"{setting.anchor}-{name}.png"
-        curves_figure(setting.results, axes, labels=setting.labels, path=path)
+        curves_figure(setting.results, axes, labels=setting.labels, first=setting.first, path=path)
         words = " and ".join(f"against {AXIS_LABELS[against]}" for against in axes)
         alt = f"Step curves on {setting.name}, one a method: mean {what} {words}. Means at the end: {ends}."
         drawn.append(Figure.read(path, alt, f"{setting.name}: mean {what} {words}."))
+    if summary["test_mean"].notna().any():
+        drawn.append(_test_errors(setting, rows, folder))
     return drawn
+
+
+def _test_errors(setting: Setting, rows: Mapping[Any, Any], folder: Path) -> Figure:
+    """The curves of the test errors that the incumbents have."""
+    axes = PANELS["evaluations"]
+    path = folder / f"{setting.anchor}-test-errors.png"
+    curves_figure(setting.results, axes, measure="test_error", labels=setting.labels, first=setting.first, path=path)
+    ends = ", ".join(f"{label} {number(rows[m]['test_mean'], 3)}" for m, label in setting.labels.items() if m in rows)
+    words = f"mean test error of the incumbents {' and '.join(f'against {AXIS_LABELS[against]}' for against in axes)}"
+    alt = f"Step curves on {setting.name}, one a method: {words}. Means at the end: {ends}."
+    return Figure.read(path, alt, f"{setting.name}: {words}, which are chosen by their validation values.")

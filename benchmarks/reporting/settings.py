@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,9 +15,11 @@ from pandas import DataFrame, Series
 
 from benchmarks import records
 from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.common.errors import UsageError
+from benchmarks.config.options import unknown
 from benchmarks.figures.style import method_styles
 from benchmarks.records.grid import Grid, grids
-from benchmarks.records.labels import name_of
+from benchmarks.records.labels import first_of, name_of
 from benchmarks.records.run_folder import RUN
 from benchmarks.records.trials import TRIALS
 
@@ -41,6 +44,8 @@ class Setting:
     results : DataFrame
         Those of the runs that are done. All results are drawn from these: another run has spent less
         than its budget, and its best value is not to be averaged with those of whole runs.
+    asked : str, optional
+        The label or the method that others are to be compared to where it is there; see `records.labels.first_of`.
     """
 
     name: str
@@ -49,6 +54,15 @@ class Setting:
     labels: dict[str, str]
     trials: DataFrame
     results: DataFrame
+    asked: str | None = None
+
+    @property
+    def first(self) -> str:
+        """The label of the method that others are compared to, of those with results."""
+        present = set(keys(self.results))
+        methods = {label: name_of(key) for key, label in self.labels.items() if key in present}
+        asked = self.asked if self.asked in {*methods, *methods.values()} else None
+        return first_of(methods, asked)
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -99,6 +113,61 @@ def read(out: Path) -> list[Setting]:
         results = mine[_cells(mine).isin(done)]
         settings.append(Setting(name, f"setting-{number}", grid, _labels(grid), mine, results))
     return settings
+
+
+def select(
+    settings: Sequence[Setting],
+    tasks: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    first: str | None = None,
+) -> list[Setting]:
+    """The settings of some tasks with some methods, both in the order given; all in their own order without.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+        As `read` returns them.
+    tasks, methods : sequence of str
+        Names; of methods all variants are meant. A method may be missing in some settings.
+    first : str, optional
+        The method, by name or label, that others are compared to.
+
+    Raises
+    ------
+    UsageError
+        If no setting has a task, a method or `first`; or if no setting remains.
+    """
+    known_tasks = dict.fromkeys(setting.grid.one.task for setting in settings)
+    known = dict.fromkeys(name_of(method) for setting in settings for method in setting.named)
+    labels = dict.fromkeys(label for setting in settings for label in setting.labels.values())
+    for option, given, there in (
+        ("task", tasks, known_tasks),
+        ("method", methods, known),
+        ("first", [first] if first else [], known | labels),
+    ):
+        for name in given:
+            if name not in there:
+                raise UsageError(f"{option}: {unknown(option.replace('first', 'method'), name, there)}")
+    chosen = [setting for task in tasks or known_tasks for setting in settings if setting.grid.one.task == task]
+    if methods:
+        chosen = [_with_methods(setting, methods) for setting in chosen]
+        chosen = [setting for setting in chosen if setting.grid.runs]
+    if not chosen:
+        raise UsageError(f"task and method: no run of {', '.join(methods)} on {', '.join(tasks)}")
+    return [
+        dataclasses.replace(setting, asked=first, anchor=f"setting-{number}")
+        for number, setting in enumerate(chosen, start=1)
+    ]
+
+
+def _with_methods(setting: Setting, methods: Sequence[str]) -> Setting:
+    """A setting with these methods alone, in their order."""
+    labels = {key: label for name in methods for key, label in setting.labels.items() if name_of(key) == name}
+    runs = {cell: run for cell, run in setting.grid.runs.items() if cell[0] in labels}
+    states = {cell: state for cell, state in setting.grid.states.items() if cell[0] in labels}
+    grid = dataclasses.replace(setting.grid, states=states, runs=runs, only=methods)
+    trials, results = (each[keys(each).isin(labels)] for each in (setting.trials, setting.results))
+    return dataclasses.replace(setting, grid=grid, labels=labels, trials=trials, results=results)
 
 
 def checksums(settings: Iterable[Setting], out: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from pandas import DataFrame
 
 from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.targets import costs, reach, speed_ups, target_of
 from benchmarks.common.formats import number, or_infinity, with_interval
@@ -20,7 +21,6 @@ from benchmarks.reporting.settings import Setting
 AXIS, UNIT = "heavy_equivalents", "heavy runs’ worth of iterations"  # the only cost that no machine decides
 RECOMMENDED_AXES = ("heavy_runs", "heavy_equivalents")
 SHARES = {0.5: "half-way", 1.0: "end"}
-FIRST = "btao"  # whose speed-ups are shown, where it is there
 WORDS = (
     f"Costs to a target, in {UNIT}: what a run had spent when it first was at or below the target, infinite (∞) for "
     "a run that never was; a median is what more than half of the seeds are at or below. A speed-up is the "
@@ -38,14 +38,16 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
         yield Paragraph("No run has a heavy result, so there is no target to reach.")
         return
     present = set(states["label"])
-    labels = {label: key.rpartition("-")[0] for key, label in setting.labels.items() if label in present}
-    first = next((label for label, method in labels.items() if method == FIRST), next(iter(labels)))
-    yield _equal_cost(setting, states, list(labels))
-    yield Paragraph(WORDS)
-    yield _costs(setting, states, first, list(labels))
+    labels = [label for label in setting.labels.values() if label in present]
+    first = setting.first
+    yield _equal_cost(setting, states, labels)
     if len(labels) > 1:
-        yield from _speed_ups(setting, states, first, list(labels), folder)
-    yield from _recommended(setting, states, list(labels), folder)
+        yield _tests(setting, states, first)
+    yield Paragraph(WORDS)
+    yield _costs(setting, states, first, labels)
+    if len(labels) > 1:
+        yield from _speed_ups(setting, states, first, labels, folder)
+    yield from _recommended(setting, states, first, labels, folder)
 
 
 def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Table:
@@ -55,6 +57,19 @@ def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> T
     rows = tuple((label, str(seeds[label]), or_infinity(medians[label], 6)) for label in labels)
     caption = f"At equal cost, {number(common, 4)} {UNIT}, the most that all runs have spent: {setting.name}"
     return Table(caption, ("method", "seeds", f"median {_measure(states)}"), rows, "lrr")
+
+
+def _tests(setting: Setting, states: DataFrame, first: str) -> Table:
+    """Every other method against the first at the end of their runs, on this setting by itself."""
+    table = per_task(scores(states), first).set_index("label")
+    rows: list[tuple[str, ...]] = []
+    for label in (label for label in setting.labels.values() if label in table.index and label != first):
+        row: Any = table.loc[label]
+        counts = [f"{row[name]:.0f}" if row["pairs"] > 0 else "–" for name in ("pairs", "wins", "ties", "losses")]
+        rows.append((label, *counts, number(row["p"], 2), number(row["p_holm"], 2)))
+    head = ("method", "equal seeds", "wins", "ties", "losses", "p", "p, corrected")
+    caption = f"Against {first} at the end, by Wilcoxon’s signed-rank test with Holm’s correction: {setting.name}"
+    return Table(caption, head, tuple(rows), "lrrrrrr")
 
 
 def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str]) -> Table:
@@ -116,7 +131,9 @@ def _speed_ups(
     )
 
 
-def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], folder: Path) -> Iterator[Block]:
+def _recommended(
+    setting: Setting, states: DataFrame, first: str, labels: Sequence[str], folder: Path
+) -> Iterator[Block]:
     """What the methods recommend, after every trial and at the end; one sentence where that is their incumbents."""
     named = incumbents(setting.results, by="recommended").assign(label=states["label"])
     judged_by = ["value", "regret"]
@@ -125,7 +142,7 @@ def _recommended(setting: Setting, states: DataFrame, labels: Sequence[str], fol
         yield Paragraph("What a method would recommend is its incumbent, after every trial of every run.")
         return
     path = folder / f"{setting.anchor}-recommended.png"
-    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", labels=setting.labels, path=path)
+    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", labels=setting.labels, first=first, path=path)
     apart: Any = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
     ends = [scores(each).query("score < inf").groupby("label")["score"] for each in (states, named)]
     statistics = [end.agg(name) for name in ("mean", "median") for end in ends]

@@ -172,9 +172,22 @@ def test_the_accuracy_is_drawn_with_its_numbers(table, tmp_path):
     mine = table[(table["runs"] == "own") & (table["model"] == "gp") & (table["heavy_runs"] == 4)]["rmse"]
     row = drawn[(drawn["model"] == "gp") & (drawn["heavy_runs"] == 4) & (drawn["measure"] == "rmse")].iloc[0]
     assert (row["value"], row["statistic"], row["seeds"]) == (pytest.approx(mine.median()), "median", 2)
-    assert [axes.get_title() for axes in figure.axes][:2] == ["RMSE", "coverage of the 95% band (mean)"]
+    assert [axes.get_title() for axes in figure.axes][:2] == ["RMSE", "coverage of the 95% band"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["unit of the response", "share", "nats a point", "share"]
     with pytest.raises(ValueError, match="no scores of runs='others'"):
         profile_plots.accuracy_figure(table, "others")
+
+
+def test_models_stand_beside_each_other_and_one_that_repeats_another_is_not_drawn(table):
+    table = table[table["runs"] == "own"]
+    (axes, *_) = profile_plots.accuracy_figure(table, "own", ["rmse"]).axes
+    firsts = [one.get_xdata()[0] for one in axes.get_lines()]
+    assert len(firsts) == len(set(firsts)) == 3
+    same = pd.concat([table[table["model"] != "koh"], table[table["model"] == "tam"].assign(model="koh")])
+    figure = profile_plots.accuracy_figure(same, "own", ["rmse"])
+    assert len(figure.axes[0].get_lines()) == 2
+    said = figure.get_supxlabel().replace("\n", " ")
+    assert said.endswith("on toy the model without bounds is the truncated one, and is not drawn.")
 
 
 def test_a_coverage_is_a_mean_and_lost_seeds_are_counted():

@@ -18,6 +18,7 @@ from benchmarks import records, report
 from benchmarks.analysis import targets
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.config.spec import Spec
+from benchmarks.figures import across_tasks as across_plots
 from benchmarks.figures import comparison as comparison_plots
 from benchmarks.figures import curves as plots
 from benchmarks.objectives.currin import Currin
@@ -27,7 +28,7 @@ from benchmarks.reporting import coverage as report_coverage
 from benchmarks.reporting import targets as report_targets
 from benchmarks.reporting.notices import notices
 from benchmarks.reporting.page import Figure, Table
-from benchmarks.reporting.settings import read
+from benchmarks.reporting.settings import read, select
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
 from page_reader import Reader, from_markdown
@@ -40,6 +41,7 @@ METHODS = {
     "gp_bo": Spec("gp_bo", "baselines.gp_bo.GPBO", {"n_init": 2}),
     "random_search": Spec("random_search", "baselines.random_search.RandomSearch"),
 }
+PLOTS = (plots, comparison_plots, across_plots)
 NASTY = "<script>alert(1)</script> & a | b\n`second` line"
 
 
@@ -87,7 +89,7 @@ def recorded(tmp_path_factory):
 def written(recorded):
     """The HTML page as it is read, and all files of the report with their contents; figures are not rendered."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (plots, comparison_plots):
+        for module in PLOTS:
             patch.setattr(module, "save", unrendered)
         assert report.main([f"out={recorded}"]) == 0
         written = files(recorded)
@@ -197,10 +199,12 @@ def test_methods_are_ranked_and_compared(recorded, written):
     chance = np.mean([np.mean(np.less.outer(regrets[t, "gp_bo"], regrets[t, "random_search"])) for t in TASKS])
     ((pair,),) = table(read, "A", "B")
     assert pair[:3] == ["gp_bo", "random_search", f"{chance:.3g}"]
-    assert sum(map(int, pair[3:6])) == 3  # currin 0, park 0 and 1; gp_bo has no currin 1
+    assert sum(map(int, pair[3:6])) == 2  # settings are the blocks
+    currin, park = table(read, "method", "equal seeds")
+    assert [row[:2] for row in (*currin, *park)] == [["random_search", "1"], ["random_search", "2"]]  # no currin 1
     said = text(read)
     assert said.count("2 tasks only, fewer than 5") == 1
-    assert "Left out 1 of 4 blocks" in said
+    assert "over settings, medians over seeds of normalized scores against each other" in said
 
 
 def test_the_markdown_says_the_same(written):
@@ -213,7 +217,7 @@ def test_the_markdown_says_the_same(written):
 
 def test_the_page_needs_nothing_else(written):
     read, _ = written
-    assert len(read.named("img")) == 7  # three a setting, and the critical differences
+    assert len(read.named("img")) == 10  # three a setting, critical differences, heat map, ranks, targets
     assert all(image["src"].startswith("data:image/png;base64,") for image in read.named("img"))
     assert all(link["href"].startswith("#") for link in read.named("a"))
     assert not read.named("link") and not read.named("script")
@@ -289,7 +293,7 @@ def test_what_targets_cost_and_who_is_faster(recorded, written):
 def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):
     """A run of Park that always recommends its first trial."""
     shutil.rmtree(out / "currin")
-    for module in (comparison_plots, plots):
+    for module in PLOTS:
         monkeypatch.setattr(module, "save", unrendered)
     (path,) = out.glob("park/gp_bo-*/seed-0/trials.jsonl")
     rows = [json.loads(line) | {"recommended": 0} for line in path.read_text().splitlines()]
@@ -474,6 +478,56 @@ def test_records_that_contradict_themselves_spoil_their_own_part_only(out, tmp_p
     page = (spoiled / "report.md").read_text()
     assert page.count("NEGATIVE REGRET: task 'currin' has a wrong optimum") == 2  # at the head, and in its place
     assert "What each method reached: park" in page and "What each method reached: currin" not in page
+
+
+def test_methods_and_tasks_are_chosen_and_ordered_and_one_is_compared_to(recorded):
+    settings = read(recorded)
+    park, currin = select(settings, ["park", "currin"], ["random_search", "gp_bo"], "random_search")
+    assert [(each.name, each.anchor) for each in (park, currin)] == [("park", "setting-1"), ("currin", "setting-2")]
+    assert list(park.labels.values()) == ["random_search", "gp_bo"] and park.first == "random_search"
+    (alone,) = select(settings, ["currin"], ["random_search"])
+    assert set(alone.trials["method"]) == set(alone.results["method"]) == {"random_search"}
+    assert list(alone.named.values()) == ["random_search"] and len(alone.done) == 2
+    assert [each.first for each in select(settings)] == ["gp_bo", "gp_bo"]  # without btao the first that there is
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("method=[tpe]", "method: unknown method 'tpe': choose one of gp_bo, random_search"),
+        ("task=pork", "task: unknown task 'pork': did you mean 'park'?"),
+        ("first=random", "first: unknown method 'random': did you mean 'random_search'?"),
+        ("method=[a,,b]", "method=[a,,b]: give methods, as [btao,tpe]"),
+        ("metod=tpe", "unknown option 'metod': did you mean 'method'?"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_in_one_line(recorded, word, message, capsys):
+    assert report.main([f"out={recorded}", word]) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_a_chosen_report_says_how_it_is_made_again_and_compares_to_the_first(out, monkeypatch):
+    for module in PLOTS:
+        monkeypatch.setattr(module, "save", unrendered)
+    assert report.main([f"out={out}", "task=park", "method=random_search,gp_bo", "first=random_search"]) == 0
+    page = (out / "report.md").read_text()
+    command = f"python -m benchmarks.report out={out} first=random_search 'method=[random_search,gp_bo]' 'task=[park]'"
+    assert command in page
+    assert "Speed-ups of random_search: park" in page.replace("\\", "") and "currin" not in page
+
+
+def test_test_errors_stand_beside_the_values_and_have_a_figure_of_their_own(out, monkeypatch):
+    for module in PLOTS:
+        monkeypatch.setattr(module, "save", unrendered)
+    for path in out.glob("park/*/*/trials.jsonl"):
+        rows = [json.loads(line) | {"test_error": 0.25} for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert report.main([f"out={out}", "task=park"]) == 0
+    read_page = Reader((out / "report.html").read_text())
+    (reached,) = [each for each in read_page.tables if each[0][:2] == ["method", "n of seeds"]]
+    assert [row[reached[0].index("test error: mean [range]")] for row in reached[1:]] == ["0.25 [0.25, 0.25]"] * 2
+    drawn = pd.read_csv(out / "report" / "setting-1-test-errors.csv")
+    assert set(drawn["measure"]) == {"test_error"} and set(drawn["mean"].dropna()) == {0.25}
 
 
 def test_help(capsys):

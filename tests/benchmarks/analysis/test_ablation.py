@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from benchmarks.analysis import ablation
 from benchmarks.analysis.ablation import effects, regrets
@@ -193,12 +194,30 @@ def test_seeds_without_a_result_make_a_point_faint_and_one_seed_alone_none(monke
         assert {tie.get_alpha() for tie in ties} == set(alphas)
 
 
-def test_measured_differences_are_drawn_on_an_axis_that_shows_small_ones(tmp_path, monkeypatch):
+def test_effects_are_drawn_linearly_in_decades_or_percentage_points(monkeypatch):
     monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
-    for truth, scale in ((1.0, "linear"), (None, "symlog")):
+    for truth, unit in ((1.0, "decades of regret"), (None, "percentage points of error")):
         figure = ablation_plots.effects_figure(TRIALS[TRIALS["hash"] != "c"].assign(truth=truth))
         low, high = figure.axes[0].get_xlim()
-        assert (figure.axes[0].get_xscale(), low) == (scale, -high)
+        assert (figure.axes[0].get_xscale(), low) == ("linear", -high)
+        assert figure.axes[-1].get_xlabel() == unit
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == list(ablation_plots.COST_NAMES.values())
+        assert figure.get_supxlabel().replace("\n", " ") == ablation_plots.CAPTION
+
+
+def test_an_effect_beyond_the_axis_is_an_arrow_with_its_number():
+    effects = pd.DataFrame(
+        {"task": "fcn", "moment": "end", "measure": "difference", "cost": "heavy_runs", "at": 12.0, "n": 3}
+        | {"label": [f"n_init={number}" for number in range(2, 10)], "missing": 0, "equal": 0}
+        | {"value": [0.001] * 7 + [0.5], "low": [-0.001] * 7 + [0.4], "high": [0.002] * 7 + [0.6]}
+    )
+    limit = ablation_plots._limit(effects)
+    assert limit == pytest.approx(1.1 * 0.2)  # percentage points
+    axes = Figure().add_subplot()
+    ablation_plots._panel(axes, effects, effects["label"].tolist(), limit)
+    assert [text.get_text() for text in axes.texts] == ["+50"]
+    arrows = [one.get_xdata()[0] for one in axes.get_lines() if one.get_marker() == ">"]
+    assert arrows == [limit]
 
 
 def test_the_first_proposal_is_the_heavy_run_after_the_start():

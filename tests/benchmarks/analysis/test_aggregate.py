@@ -166,7 +166,7 @@ def test_aggregate_names_a_wrong_axis_or_measure():
         ValueError, match="against must be one of heavy_runs, heavy_equivalents, train_seconds, time, got 'epochs'"
     ):
         analysis.aggregate(states, "epochs")
-    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'accuracy'"):
+    with pytest.raises(ValueError, match="measure must be one of value, regret, test_error, got 'accuracy'"):
         analysis.aggregate(states, measure="accuracy")
     with pytest.raises(ValueError, match="statistic must be one of mean, median, iqm, got 'mode'"):
         analysis.aggregate(states, statistic="mode")

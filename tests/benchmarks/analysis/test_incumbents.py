@@ -184,3 +184,18 @@ def test_incumbents_agree_with_a_loop(trials):
             best = value
         expected.append(best)
     np.testing.assert_array_equal(incumbents(run("".join(levels), values))["value"], expected)
+
+
+def test_the_test_error_is_that_of_the_best_validation_value_and_chooses_nothing():
+    trials = run("LHHHH", [0.1, 0.5, 0.3, 0.4, 0.2]).assign(test_error=[0.0, 0.6, 0.7, 0.1, NAN])
+    np.testing.assert_array_equal(incumbents(trials)["test_error"], [NAN, 0.6, 0.7, 0.7, NAN])
+    other = incumbents(trials.assign(test_error=0.9)).drop(columns="test_error")
+    assert other.equals(incumbents(trials).drop(columns="test_error"))
+    assert incumbents(trials.drop(columns="test_error"))["test_error"].isna().all()
+
+
+def test_the_summary_has_the_test_errors_beside_the_values():
+    trials = frame(run("HH", [0.5, 0.3]).assign(test_error=[0.1, 0.4]), run("H", [0.2], seed=1).assign(test_error=0.6))
+    row = analysis.summary(trials).iloc[0]
+    assert (row["best_mean"], row["test_mean"], row["test_low"], row["test_high"]) == (0.25, 0.5, 0.4, 0.6)
+    assert math.isnan(analysis.summary(trials.drop(columns="test_error")).iloc[0]["test_mean"])

@@ -40,7 +40,7 @@ def test_scores_at_a_cost_are_held_and_never_extrapolated():
             scores.scores(states, **wrong)
     with pytest.raises(ValueError, match=r"against must be one of .*, got 'epochs'"):
         scores.scores(states, against="epochs", at=1.0)
-    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'truth'"):
+    with pytest.raises(ValueError, match="measure must be one of value, regret, test_error, got 'truth'"):
         scores.scores(states, "truth")
 
 

@@ -137,3 +137,11 @@ def test_failures_are_listed_with_their_files(tmp_path):
         f"    {tmp_path}",
         "  currin, random_search, seed 4: locked",
     ]
+
+
+def test_the_test_error_stands_beside_the_best_value_where_it_was_measured(out):
+    planned = [experiment(seed) for seed in range(2)]
+    recorded = trials(planned, out)
+    assert not any("test error" in name for name in table(recorded, planned)[0])
+    head, (cells,) = table(recorded.assign(test_error=0.25), planned)
+    assert dict(zip(head, cells, strict=True))["test error [range]"] == "0.25 [0.25, 0.25]"

@@ -106,6 +106,9 @@ def test_speed_ups_are_drawn_with_what_is_infinite_at_the_edge(tmp_path):
     assert (tpe.color, "None", [1.5, 4.0]) in drawn
     assert (smac.color, ">", [right]) in drawn and (smac.color, "None", [3.0, right]) in drawn
     assert (bohb.color, "<", [left]) in drawn
+    hollow = {line.get_marker(): line.get_xdata()[0] for line in axes.get_lines() if line.get_fillstyle() == "none"}
+    assert set(hollow) == {smac.marker, bohb.marker}
+    assert left < hollow[bohb.marker] < 0.5 and 4 < hollow[smac.marker] < right
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["over tpe", "over smac", "over bohb", "over gp_bo", "over x"]
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "speed.csv"), table)
@@ -113,7 +116,8 @@ def test_speed_ups_are_drawn_with_what_is_infinite_at_the_edge(tmp_path):
 
 def test_the_figure_says_where_the_target_is_from():
     table = speed_ups(("tpe", 2.0, 1.5, 4.0))
-    assert "reached at 50% of its cost, taken again in each resample" in speed_up_figure(table).get_supxlabel()
+    said = speed_up_figure(table).get_supxlabel().replace("\n", " ")
+    assert "reached at 50% of its cost, taken again in each resample" in said
     assert "takes it as known" in speed_up_figure(table.assign(share=NAN)).get_supxlabel()
 
 
@@ -133,6 +137,15 @@ def test_a_panel_a_task_with_the_same_rows():
         speed_up_figure(table.assign(share=[0.5, 1.0]))
     with pytest.raises(ValueError, match="no speed-ups"):
         speed_up_figure(table.iloc[:0])
+
+
+def test_no_cell_of_the_grid_is_empty():
+    row = speed_ups(("tpe", 2.0, 1.5, 4.0))
+    for count, axes in ((1, 1), (2, 2), (3, 3), (5, 6), (6, 6)):
+        figure = speed_up_figure(pd.concat([row.assign(task=f"task_{number}") for number in range(count)]))
+        assert len(figure.axes) == axes
+        said = figure.get_supxlabel() if axes == count else figure.axes[-1].texts[0].get_text()
+        assert said.replace("\n", " ").startswith("ratio of median costs to the target")
 
 
 def test_comparisons_leave_the_settings_alone():

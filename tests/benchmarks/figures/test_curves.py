@@ -29,7 +29,13 @@ def run(values, **identity):
 
 
 def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
+    (one,) = axes.figure.legends
+    return [text.get_text() for text in one.get_texts()]
+
+
+def names(axes):
+    """What is written at the ends of curves, from below."""
+    return [text.get_text() for text in sorted(axes.texts, key=lambda text: text.xy[1])]
 
 
 def test_regret_figure_draws_steps_with_n_in_the_legend():
@@ -69,21 +75,30 @@ def test_regret_figure_refuses_unknown_tasks_and_optima():
         plots.regret_figure(trials, "svm")
 
 
-@pytest.mark.parametrize("values", [[0.0, 0.0, 0.0], [1.0, 1e-17, 0.0], [1.0, 1e-5, 1e-16]])
-def test_regrets_of_zero_are_drawn_at_the_floor_and_the_axis_says_so(tmp_path, values):
+def marks(axis):
+    axis.axes.figure.draw_without_rendering()
+    return [tick.label1.get_text() for tick in axis.get_major_ticks()]
+
+
+@pytest.mark.parametrize(
+    ("values", "place"), [([0.0, 0.0, 0.0], 1e-9), ([1.0, 1e-17, 0.0], 0.1), ([1.0, 0.002, 1e-5, 1e-16], 1e-6)]
+)
+def test_regrets_of_rounding_are_drawn_a_decade_below_the_others_and_the_axis_says_so(tmp_path, values, place):
     figure = plots.regret_figure(frame(run(values), run(values, seed=1)), "currin", path=tmp_path / "zero.png")
     (axes,) = figure.axes
-    assert axes.get_ylabel() == "simple regret (smaller than 10⁻⁹: drawn there)"
     _, y = line(axes, "btao (n = 2)")
-    assert y == [max(value, plots.REGRET_FLOOR) for value in values]
+    assert y == pytest.approx([value if value > 1e-9 else place for value in values])
     bottom, top = axes.get_ylim()
-    assert 0 < bottom < plots.REGRET_FLOOR < top
+    assert 0 < bottom < place < top
+    assert "< 10⁻⁹" in marks(axes.yaxis)
     assert pd.read_csv(tmp_path / "zero.csv")["mean"].tolist() == values  # the numbers themselves are not floored
 
 
-def test_an_axis_without_tiny_regrets_mentions_no_floor():
+def test_an_axis_without_tiny_regrets_is_not_broken():
     (axes,) = plots.regret_figure(run([1.0, 0.1]), "currin").axes
     assert axes.get_ylabel() == "simple regret"
+    assert not any("<" in mark for mark in marks(axes.yaxis))
+    assert [one.get_label() for one in axes.get_lines()] == ["btao (n = 1)"]
 
 
 def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
@@ -102,7 +117,8 @@ def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
     assert imread(path).std() > 0
     assert {each.suffix for each in path.parent.iterdir()} == {".png", ".pdf", ".csv"}
     written = pd.read_csv(path.with_suffix(".csv"))
-    np.testing.assert_allclose(written["mean"], [3.0, 1.0, 0.45, 0.25])
+    heavy = written[written["against"] == "heavy_runs"]
+    np.testing.assert_allclose(heavy["mean"], [3.0, 1.0, 0.45, 0.25])
     assert set(zip(written["task"], written["measure"], strict=True)) == {("currin", "regret"), ("svm", "value")}
 
 
@@ -157,8 +173,7 @@ def test_figure_run_when_all_trials_failed(tmp_path):
     currin, park, svm = figure.axes
     for axes in (currin, svm):
         assert [text.get_text() for text in axes.texts] == ["no heavy result"]
-        assert legend(axes) == ["btao (no heavy result, seeds: 1)"]
-    assert legend(park) == ["btao (n = 1)", "gp_bo (no heavy result, seeds: 1)"]
+    assert legend(park) == ["btao (n = 0–1 of 1)", "gp_bo (no heavy result, seeds: 1)"]
 
 
 def test_two_hashes_of_a_method_share_a_color_and_differ_in_marker():
@@ -185,8 +200,8 @@ def test_figures_refuse_nothing_to_draw_a_wrong_optimum_and_a_wrong_ending(tmp_p
         plots.figure_run(run([1.0]).iloc[:0], tmp_path / "run.png")
     with pytest.raises(ValueError, match="NEGATIVE REGRET"):
         plots.figure_run(run([-1.0]), tmp_path / "run.png")
-    with pytest.raises(ValueError, match=r"path must end in \.png"):
-        plots.figure_run(run([1.0]), tmp_path / "run.pdf")
+    with pytest.raises(ValueError, match=r"path must end in \.png or \.pdf"):
+        plots.figure_run(run([1.0]), tmp_path / "run.svg")
     assert not list(tmp_path.iterdir())
 
 
@@ -200,27 +215,73 @@ def test_figures_leave_the_settings_alone_and_do_without_pyplot(tmp_path, monkey
     assert settings() == before
 
 
-@pytest.mark.parametrize("hashes", [["aaaa"], ["aaaa", "bbbb"]])
-def test_no_text_of_a_crowded_figure_is_cut_off_or_overlaps_the_legend(hashes):
-    trials = frame(
+def crowd(hashes=("aaaa",), methods=(*METHOD_STYLES, "another_method"), tasks=("currin", "park")):
+    """Runs of many methods, each of which ends worse than the one before."""
+    return frame(
         *(
-            run(np.geomspace(1, 1e-3 * (number + 1), 8 - seed), method=method, hash=hash, seed=seed, task=task)
-            for (number, method), hash, seed, task in itertools.product(
-                enumerate([*METHOD_STYLES, "another_method"]), hashes, range(2), ["currin", "park"]
-            )
+            run(np.geomspace(1, 1e-3 * 2**number, 8 - seed), method=method, hash=hash, seed=seed, task=task)
+            for (number, method), hash, seed, task in itertools.product(enumerate(methods), hashes, range(2), tasks)
         )
     )
-    figure = plots.curves_figure(trials)
+
+
+@pytest.mark.parametrize("hashes", [["aaaa"], ["aaaa", "bbbb"]])
+def test_no_text_of_a_crowded_figure_is_cut_off_or_overlaps_the_legend(hashes):
+    figure = plots.curves_figure(crowd(hashes))
     FigureCanvasAgg(figure).draw()
     page = figure.bbox
-    legends = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    (shown,) = figure.legends
+    box = shown.get_window_extent()
     caption = figure._supxlabel.get_window_extent()
-    for axes, box in zip(figure.axes, legends, strict=True):
-        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0
+    assert page.x0 <= box.x0 and box.x1 <= page.x1 and not box.overlaps(caption)
+    assert page.x0 <= caption.x0 and caption.x1 <= page.x1 and page.y0 <= caption.y0
+    for axes in figure.axes:
+        ends = [text.get_window_extent() for text in axes.texts]
+        assert all(end.x1 <= page.x1 for end in ends)
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(ends, 2))
         assert not box.overlaps(axes.xaxis.label.get_window_extent())
-        assert not box.overlaps(caption)
+        assert axes.yaxis.label.get_window_extent().y0 >= page.y0
         assert axes.bbox.width > 0.25 * page.width
-    assert not legends[0].overlaps(legends[1])
+
+
+def test_of_many_methods_the_named_one_and_the_best_four_have_a_color_and_a_band():
+    methods = ["gp_bo", "tpe", "smac", "smac_gp", "bohb", "hyperband", "btao"]  # the best first
+    figure = plots.curves_figure(crowd(methods=methods), "heavy_equivalents")
+    (axes, _) = figure.axes
+    assert legend(axes) == [*(f"{name} (n = 2)" for name in ("btao", "gp_bo", "tpe", "smac", "smac_gp")), "the others"]
+    gray = [one for one in axes.get_lines() if one.get_color() == plots.GRAY.color]
+    assert {one.get_label() for one in gray if not one.get_label().startswith("_")} == {
+        "bohb (n = 2)", "hyperband (n = 2)"
+    }  # fmt: skip
+    assert len(axes.collections) == 5
+    assert figure.get_supxlabel().replace("\n", " ").endswith("gray, without intervals: bohb, hyperband")
+    figure = plots.curves_figure(crowd(methods=methods), first="hyperband")
+    assert legend(figure.axes[0])[:5] == [
+        f"{name} (n = 2)" for name in ("gp_bo", "tpe", "smac", "smac_gp", "hyperband")
+    ]
+
+
+def test_the_methods_in_focus_may_be_chosen():
+    (axes,) = plots.curves_figure(crowd(methods=["btao", "tpe", "smac"], tasks=["park"]), focus=["smac"]).axes
+    assert legend(axes) == ["smac (n = 2)", "the others"]
+    with pytest.raises(ValueError, match="focus: unknown method 'smcs': did you mean 'smac'"):
+        plots.curves_figure(crowd(), focus=["smcs"])
+    with pytest.raises(ValueError, match="focus must name at most 5 curves, got 6: btao, btao_paper"):
+        plots.curves_figure(crowd(), focus=list(METHOD_STYLES)[:6])
+    with pytest.raises(ValueError, match="first: unknown method 'mine': choose one of"):
+        plots.curves_figure(run([1.0]), first="mine")
+
+
+def test_names_stand_at_the_ends_of_curves_where_there_is_room():
+    low, close, high = run([4.0, 1.0]), run([4.0, 1.001], method="tpe"), run([4.0, 3.0], method="smac")
+    (axes,) = plots.curves_figure(frame(low, close, high), measure="value").axes
+    assert names(axes) == ["btao", "tpe", "smac"]
+    alike = [run([4.0, 1.0], method=method) for method in ("gp_bo", "bohb")]
+    (axes,) = plots.curves_figure(frame(low, close, high, *alike), measure="value").axes
+    assert len(names(axes)) == 3  # of four that end at one place the legend names the rest
+    short = run([4.0], method="smac")
+    (axes,) = plots.curves_figure(frame(run([4.0, 1.0]), short), measure="value").axes
+    assert names(axes) == ["btao"]
 
 
 def test_the_figure_draws_what_the_analysis_says():
@@ -240,7 +301,7 @@ def test_values_are_drawn_where_they_are_asked_for_though_the_optimum_is_known()
     (axes,) = plots.curves_figure(trials, measure="value").axes
     assert line(axes, "btao (n = 1)") == ([1, 2], [4.0, 1.5])
     assert axes.get_ylabel() == "best value so far (minimized)"
-    with pytest.raises(ValueError, match="measure must be one of value, regret, got 'score'"):
+    with pytest.raises(ValueError, match="measure must be one of value, regret, test_error, got 'score'"):
         plots.curves_figure(trials, measure="score")
 
 
@@ -291,4 +352,30 @@ def test_the_whole_caption_is_on_the_page_of_a_small_figure():
     assert "faint where some seeds have ended" in caption.get_text().replace("\n", " ")
     box = caption.get_window_extent()
     assert box.x0 >= 0 and box.x1 <= figure.bbox.width and box.y0 >= 0
-    assert not box.overlaps(figure.axes[0].get_legend().get_window_extent())
+    assert not box.overlaps(figure.legends[0].get_window_extent())
+
+
+def test_a_figure_fits_a_journal_s_column_with_its_font_a_title_and_without_a_legend(tmp_path):
+    trials = crowd(methods=["btao", "tpe"])
+    figure = plots.curves_figure(trials, column="icml", font="STIXGeneral", title="Ours", path=tmp_path / "x.pdf")
+    assert figure.get_figwidth() == 3.25
+    assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.pdf", "x.csv"}
+    assert b"/Type3" not in (tmp_path / "x.pdf").read_bytes()
+    assert figure.get_suptitle() == "Ours" and legend(figure.axes[0]) == ["btao (n = 2)", "tpe (n = 2)"]
+    assert figure.axes[0].xaxis.label.get_fontname() == "STIXGeneral"
+    assert figure.axes[0].xaxis.label.get_fontsize() == 7
+    assert plots.curves_figure(trials, column=4.0, legend=False).legends == []
+    for wrong in ("icm", 0.3):
+        with pytest.raises(ValueError, match=r"column must be a width of at least 1\.5 inches or one of icml, "):
+            plots.curves_figure(trials, column=wrong)
+    with pytest.raises(ValueError, match="font must be a family that matplotlib finds, got 'No Such'"):
+        plots.curves_figure(trials, font="No Such")
+
+
+def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():
+    trials = run([0.5, 0.3, 0.2], optimum=None).assign(test_error=[0.6, 0.4, 0.5])
+    (axes,) = plots.curves_figure(trials, measure="test_error").axes
+    assert line(axes, "btao (n = 1)") == ([1, 2, 3], [0.6, 0.4, 0.5])
+    assert axes.get_ylabel() == "test error of the incumbent"
+    with pytest.raises(ValueError, match="got 'test_error': no heavy result has one on record"):
+        plots.curves_figure(run([0.5]), measure="test_error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 from pathlib import Path
 
 import matplotlib
@@ -10,12 +11,14 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from benchmarks.figures.colors import distance, oklab
 from benchmarks.figures.style import (
+    FAR,
     METHOD_STYLES,
     OTHER_STYLES,
+    figure_path,
     label_styles,
     method_styles,
-    png_path,
     powers_of_ten,
     save,
 )
@@ -31,14 +34,34 @@ def test_styles_of_the_known_methods_are_fixed_and_told_apart_without_color():
     assert method_styles(["tpe"])["tpe"] == styles["tpe"]
 
 
-def test_styles_of_other_methods_are_distinct_and_do_not_depend_on_the_company():
+def test_styles_of_other_methods_are_distinct_and_the_same_in_figures_where_their_colors_are_free():
     names = [f"method_{number}" for number in range(40)]
     styles = method_styles([*names, *METHODS])
     assert len(set(styles.values())) == len(styles)
     alone = {name: method_styles([name])[name] for name in ("mine", "yours")}
+    assert alone["mine"].color != alone["yours"].color
     assert method_styles(["yours", "mine", "btao"]) == {"btao": METHOD_STYLES["btao"], **alone}
-    with pytest.raises(ValueError, match="got 91"):
-        method_styles(map(str, range(91)))
+    with pytest.raises(ValueError, match="there are styles for 75 unlisted methods, got 76"):
+        method_styles(map(str, range(76)))
+
+
+@pytest.mark.parametrize("own", [1, 2, 5])
+def test_a_user_s_methods_have_colors_far_from_each_other_and_from_the_others_in_focus(own):
+    names = [f"method_{number}" for number in range(own)]
+    for company in itertools.combinations(METHODS, 5 - own):
+        colors = [style.color for style in method_styles([*names, *company]).values()]
+        mine, others = colors[5 - own :], colors[: 5 - own]
+        pairs = [*itertools.combinations(mine, 2), *itertools.product(mine, others)]
+        assert min(distance(*pair) for pair in pairs) >= FAR
+
+
+def test_the_distance_of_colors_is_that_of_oklab_to_the_eye_that_tells_them_least():
+    # Ottosson's own example: red is (0.628, 0.225, 0.126); white has the lightness 1 and no hue.
+    assert oklab("#FF0000") == pytest.approx([0.628, 0.225, 0.126], abs=5e-4)
+    assert oklab("white") == pytest.approx([1, 0, 0], abs=1e-4)
+    assert distance("black", "white") == pytest.approx(1, abs=1e-4)
+    # Without the cones for middle waves a red and an olive of one lightness are nearly the same.
+    assert distance("#B22222", "#7B3F00") < FAR < 0.1 < sum((oklab("#B22222") - oklab("#7B3F00")) ** 2) ** 0.5
 
 
 def test_labels_have_the_style_of_their_method():
@@ -57,7 +80,7 @@ def lightness(color):
 
 
 def test_colors_are_dark_enough_for_white_paper_without_color():
-    assert all(lightness(style.color) < 73 for style in METHOD_STYLES.values())
+    assert all(lightness(style.color) < 73 for style in [*METHOD_STYLES.values(), *OTHER_STYLES])
 
 
 def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
@@ -81,14 +104,14 @@ def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time
     for folder in ("one", "two"):
         figure = Figure()
         figure.add_subplot().plot(table["x"])
-        save(figure, table, png_path(tmp_path / folder / "figure.png"))
+        save(figure, table, figure_path(tmp_path / folder / "figure.png"))
         files.append({path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()})
     assert set(files[0]) == {"figure.png", "figure.pdf", "figure.csv"}
     assert files[0] == files[1]
     assert b"CreationDate" not in files[0]["figure.pdf"]
     assert files[0]["figure.csv"] == b"x\n1\n2\n"
-    with pytest.raises(ValueError, match=r"path must end in \.png, got 'figure\.pdf'"):
-        png_path("figure.pdf")
+    with pytest.raises(ValueError, match=r"path must end in \.png or \.pdf, got 'figure\.svg'"):
+        figure_path("figure.svg")
 
 
 def test_a_figure_is_laid_out_once_whatever_the_user_s_settings(tmp_path):

@@ -1,6 +1,8 @@
 """Names of methods: parameters tell those of one name apart, and hashes where these are the same."""
 
-from benchmarks.records.labels import labels, name_of, variants
+import pytest
+
+from benchmarks.records.labels import first_of, labels, name_of, variants
 
 
 def test_a_method_alone_has_its_own_name():
@@ -34,3 +36,14 @@ def test_methods_without_parameters_on_record_are_told_apart_by_their_hash():
 
 def test_a_name_may_have_a_hyphen():
     assert name_of("my-method-0123456789") == "my-method"
+
+
+def test_others_are_compared_to_btao_where_it_is_there_else_to_the_first_or_to_what_is_asked_for():
+    methods = {"tpe": "tpe", "btao [n_init=2]": "btao", "btao [n_init=3]": "btao"}
+    assert first_of(methods) == "btao [n_init=2]"
+    assert first_of({"tpe": "tpe", "smac": "smac"}) == "tpe"
+    assert first_of(methods, "tpe") == "tpe" and first_of(methods, "btao [n_init=3]") == "btao [n_init=3]"
+    with pytest.raises(ValueError, match="first: unknown method 'tp': did you mean 'tpe'"):
+        first_of(methods, "tp")
+    with pytest.raises(ValueError, match="first: there is no method"):
+        first_of({})

@@ -1,0 +1,96 @@
+"""Methods on each task by itself: what they reached, and how they do against one of them.
+
+Runs of equal seed are compared with each other, as their start and the noise of training may depend on the seed: a
+block is a seed. What is said is of this task alone; see `ranking` for statements across tasks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from benchmarks.analysis.intervals import RESAMPLING, Resampling, interval, statistic_of
+from benchmarks.analysis.ranking import signed_rank
+
+COLUMNS = ("task", "label", "n", "statistic", "value", "low", "high", "std", "best")
+TEST = ("over", "pairs", "wins", "ties", "losses", "p", "p_holm")
+
+
+def per_task(
+    scores: DataFrame, first: str | None = None, statistic: str = "mean", resampling: Resampling = RESAMPLING
+) -> DataFrame:
+    """What each method reached on each task, with its interval, and a test against one method.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As `scores.scores` returns them. Those that are nan do not count.
+    first : str, optional
+        The label that others are compared to. Without it there are no tests.
+    statistic : {"mean", "median", "iqm"}
+        Over seeds.
+    resampling : Resampling
+        Of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row a task and label, in the order of `scores`: task, label, n (runs), statistic, value, low, high (its
+        interval; nan for one run, and where a run found nothing), std (the sample standard deviation; nan likewise),
+        best (whether no other value of the task is smaller). With `first` also over, which it names; pairs (seeds that
+        both have); wins, ties and losses of the label; p of Wilcoxon's signed-rank test over these seeds; and p_holm,
+        corrected for the number of tests on this task: nan for `first` itself, and where it has no run.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, a seed of a label is there twice, or `first` has no run at all.
+    """
+    function = statistic_of(statistic)
+    scores = scores.dropna(subset="score")
+    if first is not None and first not in set(scores["label"]):
+        raise ValueError(f"first must be one of {', '.join(scores['label'].unique())}, got {first!r}")
+    twice = scores.duplicated(["task", "label", "seed"])
+    if twice.any():
+        doubled = scores[twice].iloc[0]
+        raise ValueError(
+            f"scores hold several runs of {doubled['label']} on {doubled['task']} with the seed {doubled['seed']}"
+        )
+    parts = []
+    for task, runs in scores.groupby("task", sort=False):
+        values = runs.pivot(index="seed", columns="label", values="score")
+        rows = []
+        for label in runs["label"].unique():
+            mine = values[label].dropna().to_numpy(float)
+            finite = bool(np.isfinite(mine).all())
+            low, high = interval(mine, statistic, resampling) if finite else (np.nan, np.nan)
+            row: dict[str, Any] = {"task": task, "label": label, "n": len(mine), "statistic": statistic}
+            row |= {"value": float(function(mine)), "low": float(low), "high": float(high)}
+            rows.append(row | {"std": float(mine.std(ddof=1)) if finite and len(mine) > 1 else np.nan})
+        table = pd.DataFrame(rows)
+        table["best"] = table["value"] == table["value"].min()
+        parts.append(table if first is None else table.join(_tests(values, first), on="label"))
+    columns = [*COLUMNS, *(TEST if first is not None else ())]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def _tests(values: DataFrame, first: str) -> DataFrame:
+    """The tests of every label against `first`, by label; values are a row a seed and a column a label."""
+    from statsmodels.stats.multitest import multipletests
+
+    table = pd.DataFrame(index=values.columns, columns=[*TEST], dtype=float).assign(over=first)
+    others = [label for label in values if label != first] if first in values else []
+    for label in others:
+        pairs = values[[label, first]].dropna().to_numpy(float).T
+        if pairs.size:
+            result = signed_rank(*pairs)
+            table.loc[label, ["pairs", "wins", "ties", "losses", "p"]] = [
+                pairs.shape[1], *(result[name] for name in ("wins", "ties", "losses", "p"))
+            ]  # fmt: skip
+    tested = table["p"].notna()
+    if tested.any():
+        table.loc[tested, "p_holm"] = multipletests(table.loc[tested, "p"], method="holm")[1]
+    return table
