@@ -1,13 +1,20 @@
-"""What there is: the tasks and methods of `conf/` by name, read without importing any of them, and recorded tables."""
+"""What there is: the tasks and methods of `conf/` by name, read without importing any of them, and recorded tables.
+
+Beside the files of `conf/` there may be additions, such as classes that are given in Python: see `adding`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -15,6 +22,7 @@ from yaml.constructor import ConstructorError
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import contents, options
+from benchmarks.config.code import Code
 from benchmarks.config.options import SCALES
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -68,13 +76,66 @@ Loader.add_implicit_resolver(
 )
 
 
+@dataclass(frozen=True)
+class Addition:
+    """A task or a method that no file of `conf/` names.
+
+    Attributes
+    ----------
+    origin : str
+        Where it is from, in words.
+    read : callable
+        Returns what its file would hold; UsageError where that is no task or method.
+    code : Code, optional
+        What rebuilds its class where that cannot be imported.
+    """
+
+    origin: str
+    read: Callable[[], dict[str, Any]]
+    code: Code | None = None
+
+
+_added: ContextVar[Mapping[tuple[str, str], Addition]] = ContextVar("_added", default=MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def adding(additions: Mapping[tuple[str, str], Addition]) -> Iterator[None]:
+    """Have more tasks and methods in the block, by group and name.
+
+    Raises
+    ------
+    UsageError
+        If there is one of this name.
+    """
+    for (group, name), addition in additions.items():
+        if name in choices(group):
+            raise UsageError(f"{group} {name} is there twice: in {_origin(group, name)} and in {addition.origin}")
+    token = _added.set(MappingProxyType({**_added.get(), **additions}))
+    try:
+        yield
+    finally:
+        _added.reset(token)
+
+
+def addition(group: str, name: str) -> Addition | None:
+    """The addition of this name, None if a file of `conf/` has it or there is none."""
+    return _added.get().get((group, name))
+
+
+def _origin(group: str, name: str) -> str:
+    """Where a task or a method is from."""
+    added = addition(group, name)
+    return f"conf/{group}/{name}.yaml" if added is None else added.origin
+
+
 def choices(group: str) -> list[str]:
-    """The names of a group of `conf/`, in alphabetical order."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+    """The names of a group, those of `conf/` and of additions, in alphabetical order."""
+    added = (name for kind, name in _added.get() if kind == group)
+    return sorted([*(path.stem for path in (CONF / group).glob("*.yaml")), *added])
 
 
 def document(group: str, name: str) -> dict[str, Any]:
-    """The contents of conf/<group>/<name>.yaml as they stand there.
+    """The contents of conf/<group>/<name>.yaml as they stand there, or what an addition has in its place.
 
     Raises
     ------
@@ -82,6 +143,8 @@ def document(group: str, name: str) -> dict[str, Any]:
         If the file cannot be read as YAML, or is none of a task or a method: naming file, key, what was found and
         what would be right.
     """
+    if (added := addition(group, name)) is not None:
+        return copy.deepcopy(added.read())
     path = CONF / group / f"{name}.yaml"
     try:
         return copy.deepcopy(_document(group, path, path.stat().st_mtime_ns))

@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import SCALES, text, unknown
-from benchmarks.config.registry import CONF, GROUPS, choices, document, find_table, task_listing
+from benchmarks.config.registry import CONF, GROUPS, Addition, addition, choices, document, find_table, task_listing
 
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
@@ -43,6 +43,8 @@ class Request:
         Of the scheduler; None: the engine brings its own.
     label : str
         Of a job of a sweep: the options, but for method and seeds, that tell it from the others.
+    additions : dict
+        By group and name: the task and those of the methods that no file of the suite names.
     """
 
     task: dict[str, Any]
@@ -63,6 +65,7 @@ class Request:
     threads: int
     display: str
     label: str
+    additions: dict[tuple[str, str], Addition] = field(default_factory=dict)
 
 
 def own_options(
@@ -209,6 +212,7 @@ def _request(job: _Job) -> Request:
     from omegaconf import OmegaConf
 
     defaults = _check_names(job.overrides) | dict.fromkeys(job.paths)
+    additions = _additions(job.overrides)
     composed = compose("config", overrides=job.overrides)
     config = cast("dict[str, Any]", OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)) | job.paths
     values = _tree(config)
@@ -248,8 +252,23 @@ def _request(job: _Job) -> Request:
         jobs=options.count("jobs", config["jobs"]),
         threads=options.count("threads", config["threads"]),
         label=job.label,
+        additions=additions,
         **chosen,
     )
+
+
+def _additions(overrides: list[str]) -> dict[tuple[str, str], Addition]:
+    """The additions that one job chooses, which Hydra then finds beside the files of `conf/`."""
+    from hydra.core.config_store import ConfigStore
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    values = {item.key_or_group: item.value() for item in OverridesParser.create().parse_overrides(overrides)}
+    chosen = {(group, name): addition(group, name) for group in GROUPS for name in _chosen(group, values)}
+    found = {key: added for key, added in chosen.items() if added is not None}
+    for group, name in found:
+        package = "task" if group == "task" else f"methods.{name}"
+        ConfigStore.instance().store(name, document(group, name), group, package)
+    return found
 
 
 def _table(config: Mapping[str, Any], given: Container[str]) -> Path | None:

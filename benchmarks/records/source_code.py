@@ -19,9 +19,12 @@ def digests(parts: Mapping[str, Spec]) -> dict[str, str | None]:
 
     Of each part, the method and the task; None where the source is not at hand. What those files import is not
     in it. A process reads each class's file once, soon after it was imported: it goes on with that
-    code when the file changes.
+    code when the file changes. Of a class without a file that any process can import it is the digest of its source.
     """
-    return {name: _digest_at_first(spec.resolve()) for name, spec in parts.items()}
+    return {
+        name: _digest_at_first(spec.resolve()) if spec.code is None else spec.code.digest
+        for name, spec in parts.items()
+    }
 
 
 def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
@@ -39,6 +42,8 @@ def changed(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> list[str]:
         starts = list(_starts_with_trials(RunFolder(folder).info()))
         files = set()
         for name, spec in parts.items():
+            if spec.code is not None:
+                continue  # another source is another run
             cls = spec.resolve()
             recorded = {start.code.get(name) for start in starts} - {None}
             if recorded - {digest(cls)}:
