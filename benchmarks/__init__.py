@@ -73,7 +73,7 @@ tests/packaging/test_imports.py enforces it, owns the table of floors and, run a
     1      common       environment of processes, streams, whole files, errors, formats of numbers
            data         data sets: where they are, what was published, stand-ins, splits
     2      objectives   tasks, and what tasks share
-           config       options, the files of conf/, requests, specs and code of classes
+           config       options, the files of conf/ and additions to them, requests, specs and code of classes
     3      records      rows, run folders, identity, commands, labels, provenance, DataFrames of them
     4      tables       recorded tables, replay, designs
     5      running      plans, experiments, budgets, sources, engines, recording
@@ -88,6 +88,8 @@ Below all of them are `baselines`, which imports `btao`, and `btao`, which impor
 
 Where to add what
 -----------------
+A method or a task outside of this repository
+    nothing here                            config/additions.py finds it; benchmarks/README.md says how
 A method
     baselines/<name>.py                     the class, as `baselines.protocol.Method` says; random_search.py is short
     conf/method/<name>.yaml                 `# @package methods.<name>`, `_target_`, its parameters

@@ -51,10 +51,10 @@ failed, but some are not recorded yet (other processes are still at work on them
 
 DESIGNS = ("sobol", "grid")
 # Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "engine")
+RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "source", "table", "conf", "engine")
 
 
-@options.command(lambda: HELP)
+@options.command(lambda _: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     request, design, n, only_gather = _read(arguments)

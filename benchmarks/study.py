@@ -40,6 +40,7 @@ def run(
     jobs: int | None = None,
     threads: int | None = None,
     out: str | Path | None = None,
+    conf: str | Path | None = None,
     display: str | None = None,
 ) -> Study:
     """Run methods on a task; what is done already is not run again.
@@ -58,7 +59,7 @@ def run(
         Parameters of the task.
     budget : mapping, optional
         Limits named heavy, iterations, seconds and train_seconds, as {"train_seconds": 600}.
-    seeds, source, table, scale, shared_init, data, data_dir, engine, address, jobs, threads, out, display
+    seeds, source, table, scale, shared_init, data, data_dir, engine, address, jobs, threads, out, conf, display
         The options of the command, as `python -m benchmarks.run --help` explains them; address is engine.address.
 
     Returns
@@ -98,6 +99,7 @@ def run(
         jobs=jobs,
         threads=threads,
         out=out,
+        conf=conf,
         display=display,
     )
     try:

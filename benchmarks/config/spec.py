@@ -37,6 +37,8 @@ class Spec:
         the type that the class annotates, or its default has: 0 and 0.0 are one value.
     code : Code, optional
         Of a class that cannot be imported from `target`: what rebuilds it.
+    registered : bool
+        Whether the name alone says which class it is, though `conf` of the suite does not have it.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Spec:
     target: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     code: Code | None = None
+    registered: bool = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\w[\w.-]*", self.name, flags=re.ASCII):
@@ -135,7 +138,8 @@ class Spec:
         identity = {"name": self.name, "version": self.version, "parameters": jsonable(self.typed_parameters)}
         if self.code is not None:
             return identity | {"source": self.code.digest}
-        return identity if self.target == target_of(group, self.name) else identity | {"target": self.target}
+        known = self.registered or self.target == target_of(group, self.name)
+        return identity if known else identity | {"target": self.target}
 
 
 def _frames(error: Exception) -> int:

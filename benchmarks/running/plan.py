@@ -116,7 +116,9 @@ def plan(request: Request) -> Plan:
 def _spec(request: Request, group: str, name: str, target: str, parameters: Mapping[str, Any]) -> Spec:
     """The task or a method of a request, with the code of its class where that cannot be imported."""
     added = request.additions.get((group, name))
-    return Spec(name, target, parameters, None if added is None else added.code)
+    if added is None or added.read()["_target_"] != target:  # the command line names another class
+        return Spec(name, target, parameters)
+    return Spec(name, target, parameters, added.code, added.registered)
 
 
 def _built(experiment: Experiment) -> Method:

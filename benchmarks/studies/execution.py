@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import records
-from benchmarks.config.options import with_values
+from benchmarks.config.options import value_of, with_values
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
 
@@ -45,6 +46,8 @@ def command_of(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
+    conf = value_of(arguments, "conf")
+    found |= {} if conf is None else {"conf": os.path.abspath(os.path.expanduser(conf))}
     return Command(RUN_MODULE, tuple(with_values(arguments, found)), tuple(plan.job for plan in plans))
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.errors import UsageError
+from benchmarks.config.additions import Addition, Key
 from benchmarks.config.classes import document_of
 from benchmarks.config.code import capture, target
-from benchmarks.config.registry import Addition
 from benchmarks.config.request import PATHS
 from benchmarks.records.command import RUN_MODULE, STUDY_MODULE, Command, Job
 from benchmarks.studies.functions import method as method_of
@@ -38,7 +38,7 @@ class Keywords:
     """
 
     words: tuple[str, ...]
-    additions: dict[tuple[str, str], Addition]
+    additions: dict[Key, Addition]
     call: tuple[str, ...]
 
     def command(self, job: Job, words: Sequence[str]) -> Command:
@@ -65,7 +65,7 @@ def keywords(
         If the task or a method is neither a name nor a class nor a function, two have one name, or a value cannot be
         written on a command line.
     """
-    additions: dict[tuple[str, str], Addition] = {}
+    additions: dict[Key, Addition] = {}
     name, written = _named("task", task, additions)
     words, call = [f"task={name}"], [f"task={written}"]
     if methods is not None:
@@ -89,7 +89,7 @@ def keywords(
     return Keywords(tuple(words), additions, tuple(call))
 
 
-def _named(group: str, given: Any, additions: dict[tuple[str, str], Addition]) -> tuple[str, str]:
+def _named(group: str, given: Any, additions: dict[Key, Addition]) -> tuple[str, str]:
     """The name of a task or a method, on a command line and in Python; a class is put among the additions."""
     if isinstance(given, str):
         return given, repr(given)
