@@ -10,7 +10,7 @@ from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import unknown
-from benchmarks.config.registry import ROOT, TABLES
+from benchmarks.config.registry import ROOT, TABLES, found_from_here
 from benchmarks.config.request import Request, own_options, read
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
@@ -85,7 +85,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
     n = options.count("n", options.number(own["n"])) if own["n"] else None
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
-        rest.append(f"out={TABLES.relative_to(ROOT)}")
+        rest.append(f"out={found_from_here(str(TABLES.relative_to(ROOT)))}")
     try:
         (seed,) = options.seeds([options.number(own["seed"])])
     except UsageError:

@@ -227,9 +227,20 @@ def listing(group: str, described: Callable[[dict[str, Any]], str]) -> str:
 
 
 def out_folder(arguments: Iterable[str]) -> Path:
-    """The folder of recorded runs that `out=` names; UsageError for any other argument."""
+    """The folder of recorded runs that `out=` names, or its default; UsageError for any other argument."""
     given = options.given(arguments, {"out": "a folder"})
-    return Path(os.path.expanduser(given.get("out", document("", "config")["out"])))
+    return Path(os.path.expanduser(given["out"])) if "out" in given else default_out()
+
+
+def default_out() -> Path:
+    """The folder of records where `out=` names none."""
+    return found_from_here(document("", "config")["out"])
+
+
+def found_from_here(folder: str) -> Path:
+    """A folder that is named from the root: of the checkout, from any folder of it, as `notebooks/`; else from here."""
+    inside = not INSTALLED and ROOT in Path.cwd().parents
+    return ROOT / folder if inside else Path(folder)
 
 
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:

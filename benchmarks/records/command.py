@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.config.options import value_of, with_values
-from benchmarks.config.registry import ROOT, TABLES, document
+from benchmarks.config.registry import ROOT, TABLES, default_out, found_from_here
 
 RUN_MODULE, RECORD_MODULE, STUDY_MODULE = "benchmarks.run", "benchmarks.record", "benchmarks.study"
 
@@ -78,9 +78,9 @@ class Command:
     def at(self, root: Path) -> Command:
         """This command for records in a folder, or of a table beside it, where it names another one from here."""
         if self.module == RUN_MODULE:
-            folder, default = root, document("", "config")["out"]
+            folder, default = root, default_out()
         elif self.module == RECORD_MODULE:
-            folder, default = root.parent, TABLES.relative_to(ROOT)
+            folder, default = root.parent, found_from_here(str(TABLES.relative_to(ROOT)))
         else:
             return self
         named = Path(os.path.expanduser(self.value("out") or default))
