@@ -13,6 +13,7 @@ import dis
 import functools
 import hashlib
 import inspect
+import io
 import linecache
 import pickle
 import pkgutil
@@ -24,6 +25,7 @@ from typing import Any
 
 from benchmarks.common.errors import UsageError, describe_error
 
+CACHED = functools._lru_cache_wrapper
 PLAIN = (bool, int, float, str, bytes, tuple, type(None))
 
 
@@ -36,10 +38,16 @@ class Code:
     source : str
     pickled : bytes
         What `load` rebuilds the class from, in any process with the same libraries.
+    cls : type, optional
+        The class itself, in the process where it was captured. It is not rebuilt there: that would change it, too.
     """
 
     source: str
     pickled: bytes = field(repr=False, compare=False)
+    cls: Any = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Code, (self.source, self.pickled)
 
     @property
     def digest(self) -> str:
@@ -48,7 +56,7 @@ class Code:
 
     def load(self) -> Any:
         """The class, the same object whenever it is asked for."""
-        return _loaded(self.pickled)
+        return _loaded(self.pickled) if self.cls is None else self.cls
 
 
 @functools.lru_cache(64)
@@ -81,13 +89,30 @@ def capture(cls: type) -> Code | None:
     """
     if is_importable(cls):
         return None
-    import cloudpickle  # slow
-
     source = "\n\n".join(_sources(cls))
     try:
-        return Code(source, cloudpickle.dumps(cls))
+        return Code(source, _pickled(cls), cls)
     except Exception as error:  # whatever the pickling of what it uses raises
         raise UsageError(f"{cls.__name__} cannot go to another process: {describe_error(error)}") from error
+
+
+def _pickled(cls: type) -> bytes:
+    """A class by value, with caches of functions, which start empty elsewhere."""
+    import cloudpickle  # slow
+
+    class Pickler(cloudpickle.Pickler):
+        def reducer_override(self, value: Any) -> Any:
+            if isinstance(value, CACHED) and not is_importable(value):
+                return _cached, (value.__wrapped__, value.cache_parameters())
+            return super().reducer_override(value)
+
+    file = io.BytesIO()
+    Pickler(file).dump(cls)
+    return file.getvalue()
+
+
+def _cached(function: Any, parameters: dict[str, Any]) -> Any:
+    return functools.lru_cache(**parameters)(function)
 
 
 def _sources(cls: type) -> Iterator[str]:
@@ -110,7 +135,8 @@ def _used(thing: Any) -> list[tuple[str, Any]]:
     for function in _functions(thing):
         there |= {name: function.__globals__.get(name, NotImplemented) for name in _global_names(function.__code__)}
         there |= inspect.getclosurevars(function).nonlocals
-    return [(name, there[name]) for name in sorted(there) if _is_own(there[name])]
+    values = {name: getattr(value, "__wrapped__", value) for name, value in there.items()}
+    return [(name, values[name]) for name in sorted(values) if _is_own(values[name])]
 
 
 def _global_names(code: CodeType) -> Iterator[str]:

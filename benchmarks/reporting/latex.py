@@ -16,6 +16,7 @@ _SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
+PLAIN = (1e-4, 1e4)  # half intervals between these are written without a power of ten
 MEASURES = {"regret": "simple regret", "best": "best value"}
 
 
@@ -90,9 +91,17 @@ def _cell(row: Series, measure: str, statistic: str, best: float) -> str:
     if not math.isfinite(value):
         return "--"
     half = (row[f"{measure}_high"] - row[f"{measure}_low"]) / 2
-    shown = _number(value, 4)
+    shown, interval = _rounded(value, half)
     cell = f"\\mathbf{{{shown}}}" if value == best else shown
-    return f"${cell}$" if math.isnan(half) else f"${cell} \\pm {_number(half, 2)}$"
+    return f"${cell}$" if math.isnan(half) else f"${cell} \\pm {interval}$"
+
+
+def _rounded(value: float, half: float) -> tuple[str, str]:
+    """A value to the decimal places of half its interval, which has two digits; both as LaTeX writes them."""
+    if PLAIN[0] <= half < PLAIN[1]:
+        places = max(0, 1 - math.floor(math.log10(half)))
+        return f"{value:.{places}f}", f"{half:.{places}f}"
+    return _number(value, 4), _number(half, 2)
 
 
 def _number(value: float, digits: int) -> str:

@@ -28,7 +28,13 @@ def made(text, **names):
 
 
 CELL = """\
+import functools
+
 SIZE = 5
+
+@functools.cache
+def slow():
+    return SIZE
 
 def double(x):
     return 2 * x
@@ -41,7 +47,7 @@ class Mine:
     size = SIZE
 
     def work(self):
-        return [double(x) for x in range(SIZE)]
+        return [double(x) for x in range(slow())]
 """
 
 
@@ -58,15 +64,23 @@ def test_a_class_of_a_cell_comes_back_with_what_it_uses():
     assert code.load() is code.load()
 
 
+def test_the_class_stays_what_it_is_where_it_was_captured():
+    cls = made(CELL)
+    code = capture(cls)
+    assert code.load() is cls
+    cls.work.__globals__["SIZE"] = 2
+    assert capture(cls).digest != code.digest
+
+
 def test_the_source_is_that_of_the_class_and_of_what_it_uses_beside_it():
     source = capture(made(CELL)).source
     assert source.splitlines()[0] == "class Mine:"
-    assert "SIZE = 5" in source and "def double(x):" in source
+    assert "SIZE = 5" in source and "def double(x):" in source and "def slow():" in source
     assert "other" not in source
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("2 * x", "3 * x"), ("SIZE = 5", "SIZE = 6"), ("range(SIZE)", "range(SIZE - 1)")]
+    ("old", "new"), [("2 * x", "3 * x"), ("SIZE = 5", "SIZE = 6"), ("return SIZE", "return SIZE - 1")]
 )
 def test_another_source_has_another_digest(old, new):
     assert capture(made(CELL)).digest == capture(made(CELL)).digest

@@ -35,6 +35,19 @@ def test_several_tasks_have_a_column_and_their_own_best():
     assert text.count(r"\midrule") == 2
 
 
+@pytest.mark.parametrize(
+    ("values", "cell"),
+    [
+        ([0.0186, 0.0198], r"$\mathbf{0.01920} \pm 0.00060$"),
+        ([1000.0, 1246.0], r"$\mathbf{1123} \pm 123$"),
+        ([1e-7, 3e-7], r"$\mathbf{2 \cdot 10^{-7}} \pm 1 \cdot 10^{-7}$"),
+    ],
+)
+def test_a_value_is_rounded_as_its_interval(values, cell):
+    runs = [run("H", [value], seed=seed, optimum=None) for seed, value in enumerate(values)]
+    assert cell in table(summary(frame(*runs)), ("btao",))
+
+
 def test_a_study_without_a_run_has_no_table():
     with pytest.raises(ValueError, match="no run is done: there is nothing for a table"):
         table(pd.DataFrame(), ("btao",))

@@ -98,6 +98,6 @@ def test_a_table_in_latex_has_the_best_in_bold(two, tmp_path):
     lines = text.splitlines()
     assert [line for line in lines if line.startswith(("btao", "tpe"))] == [
         r"btao & $\mathbf{0.4} \pm 0$ & 2 \\",
-        r"tpe & $0.85 \pm 0.05$ & 2 \\",
+        r"tpe & $0.850 \pm 0.050$ & 2 \\",
     ]
     assert lines[2] == r"\begin{tabular}{lrr}" and lines[4] == r"method & simple regret & $n$ \\"
