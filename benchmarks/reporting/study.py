@@ -21,7 +21,7 @@ from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown, study_page
 from benchmarks.reporting.latex import table as latex_table
 from benchmarks.reporting.page import Block
-from benchmarks.reporting.study_table import Planned, tables
+from benchmarks.reporting.study_table import Planned, tables, unequal_budgets
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,11 @@ class Study:
     def labels(self) -> dict[str, str]:
         """By method (name and hash): the name that tables and figures show."""
         return ordered_labels(self.trials, self.methods)
+
+    @property
+    def cautions(self) -> list[str]:
+        """A line for each task whose runs have not spent alike, as where studies of two budgets are added."""
+        return unequal_budgets(self.trials) if len(self.trials) else []
 
     @functools.cached_property
     def states(self) -> DataFrame:
@@ -131,6 +136,7 @@ class Study:
         It is written to a file, too, where a path is given.
         """
         text = latex_table(self.summary(statistic=statistic), self.methods, statistic)
+        text = "".join(f"% {caution}.\n" for caution in self.cautions) + text
         if path is not None:
             write_whole(Path(path), text)
         return text
@@ -180,4 +186,6 @@ class Study:
 
     @property
     def _shown(self) -> tuple[Block, ...]:
-        return study_page.shown(self.titles, self.missing, lambda: tables(self.trials, self.methods, self.planned))
+        return study_page.shown(
+            self.titles, self.missing, self.cautions, lambda: tables(self.trials, self.methods, self.planned)
+        )

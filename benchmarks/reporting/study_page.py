@@ -16,8 +16,10 @@ from benchmarks.reporting.results import PANELS
 MOST_MISSING = 10  # lines of what is missing that are shown
 
 
-def shown(titles: Iterable[str], missing: Sequence[str], tables: Callable[[], Iterable[Table]]) -> tuple[Block, ...]:
-    """What a notebook shows: what was run, what is missing, and the tables.
+def shown(
+    titles: Iterable[str], missing: Sequence[str], cautions: Iterable[str], tables: Callable[[], Iterable[Table]]
+) -> tuple[Block, ...]:
+    """What a notebook shows: what was run, what is missing, what to be careful with, and the tables.
 
     Where the records contradict each other, so that `tables` raises a ValueError, that is said in place of them.
     """
@@ -27,6 +29,7 @@ def shown(titles: Iterable[str], missing: Sequence[str], tables: Callable[[], It
         runs = "1 run has" if len(missing) == 1 else f"{len(missing)} runs have"
         blocks.append(Notice(f"{runs} no result. What is recorded is kept, and the same call goes on."))
         blocks.append(Items((*missing[:MOST_MISSING], *([f"and {more} more"] if more > 0 else []))))
+    blocks += [Notice(f"{caution}.") for caution in cautions]
     try:
         blocks += tables()
     except ValueError as error:

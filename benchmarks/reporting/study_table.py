@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis.incumbents import RUN
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.common.formats import interval_name, mean_text, number
 from benchmarks.reporting.page import Table
@@ -38,6 +40,24 @@ def tables(trials: DataFrame, methods: Sequence[str], planned: Planned) -> list[
         _table(task, summary[summary["task"] == task] if len(summary) else summary, methods, planned)
         for task in sorted(names)
     ]
+
+
+def unequal_budgets(trials: DataFrame) -> list[str]:
+    """A line for each task whose runs have not spent alike, so that their ends do not compare.
+
+    Runs have spent alike that have one budget in seconds of training or, without one, equally many heavy runs.
+    """
+    lines = []
+    for task, mine in trials.groupby("task"):
+        heavy = mine.groupby(RUN)["heavy"].sum().groupby("method").max()
+        budgets = mine["train_budget"].unique() if "train_budget" in mine else [math.nan]
+        limited = [each for each in budgets if not math.isnan(each)]
+        if len(budgets) > 1 or (not limited and heavy.nunique() > 1):
+            lines.append(
+                f"{task}: the runs have not one budget ({heavy.min()} to {heavy.max()} heavy runs a seed), so compare "
+                "them by their curves, at equal cost"
+            )
+    return lines
 
 
 def _table(task: str, summary: DataFrame, methods: Sequence[str], planned: Planned) -> Table:

@@ -75,6 +75,16 @@ def test_a_sum_has_the_runs_of_both_once(two):
         two + 3
 
 
+def test_a_sum_of_two_budgets_is_cautioned_about(two):
+    assert two.cautions == []
+    (line,) = (two + of(run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"), methods=("mine",))).cautions
+    assert line.startswith("currin: the runs have not one budget (2 to 3 heavy runs a seed), so compare them by")
+    seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
+    assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []
+    mixed = of(seconds[0].assign(train_budget=9.0), seconds[1].assign(train_budget=8.0))
+    assert "not one budget" in mixed._repr_html_() and mixed.latex().startswith("% currin: the runs have not")
+
+
 def test_a_plot_has_the_methods_in_their_order(two, tmp_path):
     figure = two.plot(["train_seconds", "heavy_runs"], path=tmp_path / "two.png")
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
