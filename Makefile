@@ -12,7 +12,7 @@ UPGRADE ?=
 
 export PYTHON
 
-.PHONY: help run test notebooks lint lock clean venv
+.PHONY: help run test notebooks lab lint lock clean venv
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -41,6 +41,10 @@ notebooks: export JUPYTER_PREFER_ENV_PATH = 1
 notebooks: venv ## re-execute the notebooks: make notebooks BTAO_SCALE=smoke
 	@$(PY) -m nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False \
 		$(if $(BTAO_SCALE),--output-dir=build/notebooks,--inplace) notebooks/*.ipynb
+
+lab: export JUPYTER_PREFER_ENV_PATH = 1
+lab: venv ## open the notebooks in JupyterLab
+	@$(PY) -m jupyterlab notebooks
 
 lint: venv ## check style, format and types
 	@$(PY) -m ruff check .

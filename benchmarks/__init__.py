@@ -16,7 +16,7 @@ level       How long a trial trains, and what stops it: light or heavy (`btao.tr
 table       Recorded training curves of many configurations, which answer trials in place of training
             (`tables.table.Table`).
 study       Many experiments and what they show together (`studies`): a run of plans, the accuracy of models, the
-            reference results.
+            reference results. As one object of Python: `reporting.study.Study`.
 
 The way of one trial
 --------------------
@@ -48,6 +48,9 @@ From `python -m benchmarks.run task=fcn` to a point of the figure. Names of modu
     average over seeds              analysis.aggregate.aggregate                 DataFrame, a step curve a method
     draw                            figures.curves.figure_run, figures.style     figure-<digest>.png, .pdf and .csv
 
+From Python it is the same way: `benchmarks.study.run` turns its keywords into the arguments (studies.keywords), and
+`studies.interactive` reads, plans and runs them. A class that cannot be imported goes along as config.code.Code.
+
 A run that was interrupted replays its rows: the same method is asked and told anew, and must ask for the same trials.
 
 What a trial costs
@@ -71,21 +74,23 @@ tests/packaging/test_imports.py enforces it, owns the table of floors and, run a
     1      common       environment of processes, streams, whole files, errors, formats of numbers
            data         data sets: where they are, what was published, stand-ins, splits
     2      objectives   tasks, and what tasks share
-           config       options, the files of conf/, requests, specs of classes
+           config       options, the files of conf/ and additions to them, requests, specs and code of classes
     3      records      rows, run folders, identity, commands, labels, provenance, DataFrames of them
     4      tables       recorded tables, replay, designs
     5      running      plans, experiments, budgets, sources, engines, recording
            analysis     incumbents, curves, intervals, scores, ranks, targets, claims
     6      console      progress and final table in a terminal
            figures      style, and each kind of figure
-    7      reporting    parts of the report, HTML and Markdown
-           studies      execution of plans, accuracy of models, reference results
-    8      (commands)   the modules beside this file: each reads its arguments and calls the rooms
+    7      reporting    parts of the report, HTML, Markdown and LaTeX; the object Study
+           studies      execution of plans, calls from Python, accuracy of models, reference results
+    8      (commands)   the modules beside this file: each reads its arguments and calls the rooms; study is for Python
 
 Below all of them are `baselines`, which imports `btao`, and `btao`, which imports neither.
 
 Where to add what
 -----------------
+A method or a task outside of this repository
+    nothing here                            config/additions.py finds it; benchmarks/README.md says how
 A method
     baselines/<name>.py                     the class, as `baselines.protocol.Method` says; random_search.py is short
     conf/method/<name>.yaml                 `# @package methods.<name>`, `_target_`, its parameters
@@ -133,6 +138,7 @@ An option of `benchmarks.run`
     conf/config.yaml                        its default
     config/request.py                       a field of Request, checked in `_request` by a function of config/options.py
     config/help.py                          what --help says; tests/benchmarks/config/test_help.py asks for it
+    study.py                                a keyword of the same name
     running/plan.py                         hands it to Experiment (running/experiment.py). If it can change results, it
                                             belongs to `Experiment.identity`, only where it is not the default, so that
                                             runs on record keep their hashes

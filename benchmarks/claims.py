@@ -35,7 +35,7 @@ options
 OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 
 
-@options.command(lambda: HELP, mistakes=(ValueError, OSError))
+@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     from benchmarks.analysis.claims import CLAIMS, judge, read

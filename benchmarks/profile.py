@@ -36,7 +36,7 @@ The same command gives the same file (one thread computes it).
 """
 
 
-@options.command(lambda: HELP)
+@options.command(lambda _: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     out, points, rest = read_arguments(arguments)

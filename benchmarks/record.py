@@ -10,7 +10,7 @@ from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import unknown
-from benchmarks.config.registry import ROOT, TABLES
+from benchmarks.config.registry import ROOT, TABLES, found_from_here
 from benchmarks.config.request import Request, own_options, read
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
@@ -51,10 +51,12 @@ failed, but some are not recorded yet (other processes are still at work on them
 
 DESIGNS = ("sobol", "grid")
 # Options of `benchmarks.run` that have no effect here.
-RUN_ONLY = ("method", "methods", "seeds", "budget", "shared_init", "cache", "source", "table", "engine", "rerun")
+RUN_ONLY = (
+    *("method", "methods", "seeds", "budget", "shared_init", "cache", "source", "table", "conf", "engine", "rerun"),
+)
 
 
-@options.command(lambda: HELP)
+@options.command(lambda _: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     request, design, n, only_gather = _read(arguments)
@@ -85,7 +87,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
     n = options.count("n", options.number(own["n"])) if own["n"] else None
     only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
-        rest.append(f"out={TABLES.relative_to(ROOT)}")
+        rest.append(f"out={found_from_here(str(TABLES.relative_to(ROOT)))}")
     try:
         (seed,) = options.seeds([options.number(own["seed"])])
     except UsageError:

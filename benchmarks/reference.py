@@ -21,7 +21,7 @@ names: {", ".join(NAMES)}
 """
 
 
-@options.command(lambda: HELP, mistakes=(ValueError, OSError, RuntimeError))
+@options.command(lambda _: HELP, mistakes=(ValueError, OSError, RuntimeError))
 def main(names: list[str]) -> int:
     """Make the results of these names, or all; the exit status."""
     try:

@@ -54,7 +54,7 @@ FOLDER = "report"
 CHECKSUMS = "records.sha256"
 
 
-@options.command(lambda: HELP, mistakes=(ValueError, OSError))
+@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     given = options.given(arguments, OPTIONS)

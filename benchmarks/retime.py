@@ -41,7 +41,7 @@ exit status: 0 written, 1 it could not be written, 2 a mistake in the command or
 OPTIONS = {"table": "a file", "clock": "a file", "out": "a folder"}
 
 
-@options.command(lambda: HELP, mistakes=(ValueError, OSError))
+@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     files, path = _read(arguments)

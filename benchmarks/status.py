@@ -28,7 +28,7 @@ exit status: 0 all are done, 1 not all, 2 a mistake in the command or a damaged 
 """
 
 
-@options.command(lambda: HELP, mistakes=(UsageError, CorruptRecord, OSError))
+@options.command(lambda _: HELP, mistakes=(UsageError, CorruptRecord, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     found = grids(out_folder(arguments))

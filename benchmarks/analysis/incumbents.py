@@ -159,6 +159,15 @@ def labels(frame: DataFrame) -> Series:
     return pd.Series([shown[pair] for pair in pairs], index=frame.index, dtype="str")
 
 
+def ordered_labels(frame: DataFrame, names: Iterable[str]) -> dict[str, str]:
+    """By method (name and hash) the label of each that has trials, in the order of the names given.
+
+    Methods of other names are left out.
+    """
+    shown = dict(zip(keys(frame), labels(frame), strict=True))
+    return {key: shown[key] for name in names for key in shown if records_labels.name_of(key) == name}
+
+
 def _incumbent(values: np.ndarray) -> np.ndarray:
     """Index of the smallest value so far, the first of equal ones; -1 while all are infinite."""
     before = np.minimum.accumulate(np.concatenate([[np.inf], values[:-1]]))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.config.options import text
 from benchmarks.config.registry import listing, task_listing
+from benchmarks.config.request import more_of
 
 OPTIONS = """\
 usage: python -m benchmarks.run task=NAME [OPTION=VALUE ...] [-m]
@@ -35,6 +36,8 @@ options (with their defaults)
                                 its seconds, in milliseconds
   table=                        the table, by its name in results/tables or its path, where there
                                 are several of the task at one scale; without scale=, the largest
+  conf=                         a folder of your own tasks and methods, task/NAME.yaml and method/NAME.yaml,
+                                beside those of the suite and of installed packages
   data=auto                     auto, mnist or cifar10: auto may fall back on a smaller real
                                 data set and says so, the other two fail instead
   data_dir=                     a folder with the data sets, looked into first
@@ -64,10 +67,14 @@ examples
 """
 
 
-def help_text() -> str:
-    """Usage, options, tasks, methods with their parameters, and examples."""
-    methods = listing("method", _parameters)
-    return "\n".join([OPTIONS, f"tasks\n{task_listing()}", f"methods, with their parameters\n{methods}", EXAMPLES])
+def help_text(arguments: Sequence[str] = ()) -> str:
+    """Usage, options, tasks, methods with their parameters, and examples.
+
+    Those of the folder `conf=`, where the arguments name one, are among them; UsageError if there is none.
+    """
+    with more_of(arguments):
+        methods = listing("method", _parameters)
+        return "\n".join([OPTIONS, f"tasks\n{task_listing()}", f"methods, with their parameters\n{methods}", EXAMPLES])
 
 
 def _parameters(method: Mapping[str, Any]) -> str:

@@ -29,13 +29,13 @@ class CommandFailed(Exception):
 
 
 def command(
-    help_text: Callable[[], str], mistakes: tuple[type[Exception], ...] = (UsageError,)
+    help_text: Callable[[list[str]], str], mistakes: tuple[type[Exception], ...] = (UsageError,)
 ) -> Callable[[Callable[[list[str]], int]], Callable[..., int]]:
     """Make a function of arguments, which returns the exit status, the main function of a command.
 
-    That takes the arguments of the process where none are given, answers -h and --help, and tells errors in a line
-    on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed` with 1. What it prints may be
-    lost, as in a pipe that is closed: the work and the exit status are the same.
+    That takes the arguments of the process where none are given, answers -h and --help with what `help_text` makes of
+    them, and tells errors in a line on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed`
+    with 1. What it prints may be lost, as in a pipe that is closed: the work and the exit status are the same.
     """
 
     def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
@@ -43,10 +43,10 @@ def command(
         @unfailing()
         def main(arguments: Sequence[str] | None = None) -> int:
             given = list(sys.argv[1:] if arguments is None else arguments)
-            if {"-h", "--help"} & set(given):
-                print(help_text())
-                return 0
             try:
+                if {"-h", "--help"} & set(given):
+                    print(help_text(given))
+                    return 0
                 return function(given)
             except mistakes as error:
                 print(f"error: {error}", file=sys.stderr)

@@ -1,13 +1,19 @@
-"""What there is: the tasks and methods of `conf/` by name, read without importing any of them, and recorded tables."""
+"""What there is: the tasks and methods of `conf/` by name, read without importing any of them, and recorded tables.
+
+Beside the files of `conf/` there may be additions: see `benchmarks.config.additions`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -15,6 +21,7 @@ from yaml.constructor import ConstructorError
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import contents, options
+from benchmarks.config.additions import Addition, Key, installed, twice
 from benchmarks.config.options import SCALES
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -68,23 +75,94 @@ Loader.add_implicit_resolver(
 )
 
 
+_added: ContextVar[Mapping[Key, Addition]] = ContextVar("_added", default=MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def adding(more: Mapping[Key, Addition]) -> Iterator[None]:
+    """Have more tasks and methods in the block; of a name that is there already, choosing it is a mistake."""
+    new = {}
+    for (group, name), each in more.items():
+        there = name in choices(group)
+        new[group, name] = twice((group, name), origin(group, name), each) if there else each
+    token = _added.set(MappingProxyType({**_added.get(), **new}))
+    try:
+        yield
+    finally:
+        _added.reset(token)
+
+
+def addition(group: str, name: str) -> Addition | None:
+    """The addition of this name, None if a file of the suite alone has it or there is none."""
+    found = _added.get().get((group, name)) or installed().get((group, name))
+    if found is not None and not found.is_twice and _file(group, name).is_file():
+        return twice((group, name), _words(_file(group, name)), found)
+    return found
+
+
+def additions() -> set[Key]:
+    """All additions that there are now, by group and name."""
+    return {*installed(), *_added.get()}
+
+
+def folder_additions(folder: Path) -> dict[Key, Addition]:
+    """The tasks and methods of a folder with task/NAME.yaml and method/NAME.yaml.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder, or nothing in it.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"conf={folder}: there is no such folder")
+    found = {
+        (group, path.stem): Addition(str(path), functools.partial(_content, group, path), registered=True)
+        for group in GROUPS
+        for path in sorted((folder / group).glob("*.yaml"))
+    }
+    if not found:
+        raise UsageError(f"conf={folder}: give a folder with task/NAME.yaml or method/NAME.yaml in it")
+    return found
+
+
+def origin(group: str, name: str) -> str:
+    """Where a task or a method is from, in words."""
+    added = addition(group, name)
+    return _words(_file(group, name)) if added is None else added.origin
+
+
+def _file(group: str, name: str) -> Path:
+    return CONF / group / f"{name}.yaml"
+
+
+def _words(path: Path) -> str:
+    """A file of the suite's `conf/`."""
+    return f"conf/{path.relative_to(CONF)}"
+
+
 def choices(group: str) -> list[str]:
-    """The names of a group of `conf/`, in alphabetical order."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+    """The names of a group, those of `conf/` and of additions, in alphabetical order."""
+    added = {name for kind, name in additions() if kind == group}
+    return sorted(added.union(path.stem for path in (CONF / group).glob("*.yaml")))
 
 
 def document(group: str, name: str) -> dict[str, Any]:
-    """The contents of conf/<group>/<name>.yaml as they stand there.
+    """The contents of conf/<group>/<name>.yaml as they stand there, or what an addition has in its place.
 
     Raises
     ------
     UsageError
         If the file cannot be read as YAML, or is none of a task or a method: naming file, key, what was found and
-        what would be right.
+        what would be right; or if the name is there twice.
     """
-    path = CONF / group / f"{name}.yaml"
+    added = addition(group, name) if group else None
+    return copy.deepcopy(_content(group, _file(group, name)) if added is None else added.read())
+
+
+def _content(group: str, path: Path) -> dict[str, Any]:
+    """What a file holds."""
     try:
-        return copy.deepcopy(_document(group, path, path.stat().st_mtime_ns))
+        return _document(group, path, path.stat().st_mtime_ns)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -112,10 +190,16 @@ def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
 
 
 def target_of(group: str, name: str) -> str | None:
-    """Where the class of a task or a method is, by its name; None where there is none of this name."""
+    """Where the class of a task or a method is, by its name; None where there is none of this name.
+
+    Those of a folder of `conf=` and of the caller, which another process does not know, are not looked at.
+    """
     if group == "method" and name in INTERNAL:
         return INTERNAL[name]
-    return document(group, name)["_target_"] if (CONF / group / f"{name}.yaml").is_file() else None
+    if _file(group, name).is_file():
+        return _content(group, _file(group, name))["_target_"]
+    package = installed().get((group, name))
+    return None if package is None else package.read()["_target_"]
 
 
 def task_listing() -> str:
@@ -124,7 +208,10 @@ def task_listing() -> str:
 
 
 def listing(group: str, described: Callable[[dict[str, Any]], str]) -> str:
-    """The names of a group, one indented line each with what is said of it; of a file that is no good, why."""
+    """The names of a group, one indented line each with what is said of it, and where from unless it is the suite's.
+
+    Of a file that is no good it says why.
+    """
     names = choices(group)
     width = max(map(len, names), default=0)
     lines = []
@@ -133,14 +220,27 @@ def listing(group: str, described: Callable[[dict[str, Any]], str]) -> str:
             said = described(document(group, name))
         except UsageError as error:
             said = f"cannot be used: {error}"
-        lines.append(f"  {name:{width}}  {said}".rstrip() + "\n")
+        added = addition(group, name)
+        source = "" if added is None else f"  ({added.origin})"
+        lines.append(f"  {name:{width}}  {said}{source}".rstrip() + "\n")
     return "".join(lines)
 
 
 def out_folder(arguments: Iterable[str]) -> Path:
-    """The folder of recorded runs that `out=` names; UsageError for any other argument."""
+    """The folder of recorded runs that `out=` names, or its default; UsageError for any other argument."""
     given = options.given(arguments, {"out": "a folder"})
-    return Path(os.path.expanduser(given.get("out", document("", "config")["out"])))
+    return Path(os.path.expanduser(given["out"])) if "out" in given else default_out()
+
+
+def default_out() -> Path:
+    """The folder of records where `out=` names none."""
+    return found_from_here(document("", "config")["out"])
+
+
+def found_from_here(folder: str) -> Path:
+    """A folder that is named from the root: of the checkout, from any folder of it, as `notebooks/`; else from here."""
+    inside = not INSTALLED and ROOT in Path.cwd().parents
+    return ROOT / folder if inside else Path(folder)
 
 
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:

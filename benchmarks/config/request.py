@@ -6,21 +6,40 @@ folder. Every mistake ends in a `UsageError` of one line, before any work.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.common.errors import UsageError
-from benchmarks.config import options
+from benchmarks.config import hydra_store, options
+from benchmarks.config.additions import Addition, Key
 from benchmarks.config.options import SCALES, text, unknown
-from benchmarks.config.registry import CONF, GROUPS, choices, document, find_table, task_listing
+from benchmarks.config.registry import (
+    CONF,
+    GROUPS,
+    adding,
+    addition,
+    additions,
+    choices,
+    default_out,
+    document,
+    find_table,
+    folder_additions,
+    task_listing,
+)
 
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
-PATHS = {"out": "a folder, . for this one", "data_dir": "a folder", "table": "a file, or the name of a table"}
+PATHS = {
+    "out": "a folder, . for this one",
+    "conf": "a folder with task/NAME.yaml or method/NAME.yaml in it",
+    "data_dir": "a folder",
+    "table": "a file, or the name of a table",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,8 @@ class Request:
         Which runs are made anew: none, changed, failed or all.
     label : str
         Of a job of a sweep: the options, but for method and seeds, that tell it from the others.
+    additions : dict
+        By group and name: the task and those of the methods that no file of the suite names.
     """
 
     task: dict[str, Any]
@@ -67,6 +88,7 @@ class Request:
     display: str
     rerun: str
     label: str
+    additions: dict[Key, Addition] = field(default_factory=dict)
 
 
 def own_options(
@@ -130,10 +152,19 @@ def read(arguments: Sequence[str]) -> list[Request]:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(more_of(arguments))
+            stack.enter_context(hydra_store.named(additions()))
+            stack.enter_context(initialize_config_dir(config_dir=str(CONF), version_base="1.3"))
             return [_request(job) for job in _expand([normalize(argument) for argument in overrides], multirun)]
     except (HydraException, OmegaConfBaseException) as error:
         raise UsageError(str(error).partition("\n")[0]) from error
+
+
+def more_of(arguments: Sequence[str]) -> contextlib.AbstractContextManager[None]:
+    """Have the tasks and methods of the folder `conf=`, where the arguments name one; UsageError if there is none."""
+    folder = options.value_of(arguments, "conf")
+    return adding({} if folder is None else folder_additions(Path(os.path.abspath(os.path.expanduser(folder)))))
 
 
 def normalize(argument: str) -> str:
@@ -213,6 +244,7 @@ def _request(job: _Job) -> Request:
     from omegaconf import OmegaConf
 
     defaults = _check_names(job.overrides) | dict.fromkeys(job.paths)
+    added = _additions(job.overrides)
     composed = compose("config", overrides=job.overrides)
     config = cast("dict[str, Any]", OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)) | job.paths
     values = _tree(config)
@@ -248,13 +280,26 @@ def _request(job: _Job) -> Request:
         data_dir=_name(config["data_dir"]),
         table=table,
         given=given,
-        out=Path(os.path.expanduser(str(config["out"]))),
+        out=Path(os.path.expanduser(str(config["out"]))) if "out" in job.paths else default_out(),
         address=address,
         jobs=options.count("jobs", config["jobs"]),
         threads=options.count("threads", config["threads"]),
         label=job.label,
+        additions=added,
         **chosen,
     )
+
+
+def _additions(overrides: list[str]) -> dict[Key, Addition]:
+    """The additions that one job chooses, which Hydra then finds beside the files of `conf/`."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    values = {item.key_or_group: item.value() for item in OverridesParser.create().parse_overrides(overrides)}
+    chosen = {(group, name): addition(group, name) for group in GROUPS for name in _chosen(group, values)}
+    found = {key: added for key, added in chosen.items() if added is not None}
+    for key in found:
+        hydra_store.put(key, document(*key))
+    return found
 
 
 def _table(config: Mapping[str, Any], given: Container[str]) -> Path | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.common.errors import describe_error
+from benchmarks.config.code import Code
 from benchmarks.config.registry import target_of
 
 FIRST_VERSION = 1  # of a class that does not say its `version`
@@ -34,6 +35,10 @@ class Spec:
     parameters : mapping of str to value
         Values that JSON can hold; tuples count as lists. Numbers are passed on, and enter the identity, in
         the type that the class annotates, or its default has: 0 and 0.0 are one value.
+    code : Code, optional
+        Of a class that cannot be imported from `target`: what rebuilds it.
+    registered : bool
+        Whether the name alone says which class it is, though `conf` of the suite does not have it.
 
     Raises
     ------
@@ -44,6 +49,8 @@ class Spec:
     name: str
     target: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    code: Code | None = None
+    registered: bool = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\w[\w.-]*", self.name, flags=re.ASCII):
@@ -57,6 +64,8 @@ class Spec:
         ValueError
             If `target` names nothing, or what it names cannot be imported.
         """
+        if self.code is not None:
+            return self.code.load()
         try:
             found = pkgutil.resolve_name(self.target)
         except Exception as error:
@@ -123,10 +132,14 @@ class Spec:
         Parameters
         ----------
         group : {"task", "method"}
-            Of `conf`. A class that is not the one which `conf` has by this name is named with its path.
+            Of `conf`. A class that is not the one which `conf` has by this name is named with its path; one that
+            cannot be imported has the digest of its source in place of that.
         """
         identity = {"name": self.name, "version": self.version, "parameters": jsonable(self.typed_parameters)}
-        return identity if self.target == target_of(group, self.name) else identity | {"target": self.target}
+        if self.code is not None:
+            return identity | {"source": self.code.digest}
+        known = self.registered or self.target == target_of(group, self.name)
+        return identity if known else identity | {"target": self.target}
 
 
 def _frames(error: Exception) -> int:

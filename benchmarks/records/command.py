@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.config.options import value_of, with_values
-from benchmarks.config.registry import ROOT, TABLES, document
+from benchmarks.config.registry import ROOT, TABLES, default_out, found_from_here
 
-RUN_MODULE, RECORD_MODULE = "benchmarks.run", "benchmarks.record"
+RUN_MODULE, RECORD_MODULE, STUDY_MODULE = "benchmarks.run", "benchmarks.record", "benchmarks.study"
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the suite.
+    """A command of the suite, or a call of `benchmarks.study.run` with classes that no command can name.
 
     Attributes
     ----------
     module : str
-        As "benchmarks.run".
+        As "benchmarks.run"; "benchmarks.study" of a call.
     arguments : tuple of str
-        Its arguments, as a process gets them: no shell has to read them again.
+        Its arguments, as a process gets them: no shell has to read them again. Of a call its keywords as they are
+        written in Python.
     jobs : tuple of Job
         What a `benchmarks.run` asks for; empty for others.
     """
@@ -57,11 +58,17 @@ class Command:
     jobs: tuple[Job, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        """The command as it is pasted into a shell."""
+        """The command as it is pasted into a shell; a call as it is written where its classes are."""
+        if self.module == STUDY_MODULE:
+            return f"study.run({', '.join(self.arguments)})"
         return shlex.join(["python", "-m", self.module, *self.arguments]) if self.module else ""
 
     def given(self, **values: str) -> Command:
         """This command with other values of options."""
+        if self.module == STUDY_MODULE and "method" in values:
+            name = values.pop("method")
+            is_text = any(repr(name) in word for word in self.arguments)
+            values = {"methods": repr(name) if is_text else name} | values
         return Command(self.module, tuple(with_values(self.arguments, values)), self.jobs)
 
     def value(self, option: str) -> str | None:
@@ -71,9 +78,9 @@ class Command:
     def at(self, root: Path) -> Command:
         """This command for records in a folder, or of a table beside it, where it names another one from here."""
         if self.module == RUN_MODULE:
-            folder, default = root, document("", "config")["out"]
+            folder, default = root, default_out()
         elif self.module == RECORD_MODULE:
-            folder, default = root.parent, TABLES.relative_to(ROOT)
+            folder, default = root.parent, found_from_here(str(TABLES.relative_to(ROOT)))
         else:
             return self
         named = Path(os.path.expanduser(self.value("out") or default))

@@ -8,6 +8,7 @@
         error.txt     the traceback, if the run failed
         output.txt    what libraries printed and warned of, if they did
         killed.json   how often a worker was killed in a trial, while the run goes on
+        source-task.py, source-method.py  of classes that cannot be imported, as those of a notebook's cells
 
 A run that is made anew is moved, whole, to out/aside/<n>/<task>/<method>-<hash>/seed-<n>.
 
@@ -22,7 +23,7 @@ import fcntl
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.common.files import write_whole
@@ -94,6 +95,11 @@ class RunFolder:
             run = dataclasses.replace(run, optimum=earlier.optimum, starts=(*earlier.starts, *run.starts))
         self._write(run)
         return run
+
+    def keep_sources(self, sources: Mapping[str, str]) -> None:
+        """Keep the source of the task or the method, by the name of the part; OSError if that cannot be."""
+        for part, source in sources.items():
+            write_whole(self.path / f"source-{part}.py", f"{source}\n")
 
     def note_optimum(self, run: RunInfo, optimum: float | None) -> RunInfo:
         """Note the optimum of the task that was built; returns what was written."""

@@ -25,9 +25,13 @@ def digests(parts: Mapping[str, Spec]) -> dict[str, dict[str, str] | None]:
 
     Of each part, the method and the task: the module of its class first, then what that imports, directly or not,
     from the project or from beside it. None where the source is not at hand. A process reads each file once, soon
-    after it was imported: it goes on with that code when the file changes.
+    after it was imported: it goes on with that code when the file changes. Of a class without a file that any process
+    can import it is the digest of its source.
     """
-    return {name: _digests_at_first(spec.resolve()) or None for name, spec in parts.items()}
+    return {
+        name: spec.code.digest if spec.code is not None else _digests_at_first(spec.resolve()) or None
+        for name, spec in parts.items()
+    }
 
 
 def outdated(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> dict[Path, dict[str, list[str]]]:
@@ -47,6 +51,7 @@ def outdated(runs: Iterable[tuple[Path, Mapping[str, Spec]]]) -> dict[Path, dict
         differing = {
             name: [module for start in starts for module in _differing(start.code.get(name), now(spec.resolve()))]
             for name, spec in parts.items()
+            if spec.code is None  # another source is another run
         }
         if any(differing.values()):
             found[folder] = {name: list(dict.fromkeys(modules)) for name, modules in differing.items() if modules}

@@ -78,6 +78,11 @@ def render(page: Page) -> str:
     )
 
 
+def fragment(blocks: Iterable[Block]) -> str:
+    """Blocks alone, to be shown in a page that is there, as a notebook is."""
+    return "\n".join(_blocks(blocks, level=3))
+
+
 def _blocks(blocks: Iterable[Block], level: int) -> list[str]:
     return [line for block in blocks for line in _block(block, level)]
 

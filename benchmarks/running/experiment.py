@@ -132,6 +132,11 @@ class Experiment:
         """The method and the task."""
         return {"method": self.method, "task": self.task}
 
+    @property
+    def sources(self) -> dict[str, str]:
+        """By part, the source of a class that cannot be imported."""
+        return {name: spec.code.source for name, spec in self.parts.items() if spec.code is not None}
+
     def folder(self, out: str | Path) -> Path:
         """out/<task>/<method>-<hash>/seed-<n>; a run of before schema 2 stays in the folder that it has."""
         path = Path(out) / self.task.name / f"{self.method.name}-{self.hash}" / f"seed-{self.seed}"
@@ -253,6 +258,7 @@ def run_experiment(
         run = describe(experiment, command, log.n_rows)
         try:
             run = folder.begin(run)  # first: building takes its time, and the process may die of it
+            folder.keep_sources(experiment.sources)
             objective, method = experiment.build(folder.library)
             objective.prepare()
             run = folder.note_optimum(run, objective.optimum)

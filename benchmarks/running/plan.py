@@ -84,14 +84,14 @@ def plan(request: Request) -> Plan:
     make_folder("out", request.out)
     try:
         parameters = request.task["parameters"] if request.table is None else request.given
-        task = Spec(request.task["name"], request.task["_target_"], parameters)
+        task = _spec(request, "task", request.task["name"], request.task["_target_"], parameters)
         source = live if request.table is None else Recorded(Path(os.path.abspath(request.table)))
         objective = source.objective(task)
         data = objective.data
         methods, fresh, skipped = [], {}, []
         for name, settings in request.methods.items():
             parameters = {option: value for option, value in settings.items() if option != "_target_"}
-            method = Spec(name, settings["_target_"], parameters)
+            method = _spec(request, "method", name, settings["_target_"], parameters)
             try:
                 fresh[name] = _built(_experiment(request, task, method, request.seeds[0], data, source))
                 methods.append(method)
@@ -111,6 +111,14 @@ def plan(request: Request) -> Plan:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {request.task['name']}: {error}") from error
     return Plan(request, experiments, done, data, skipped, cautions)
+
+
+def _spec(request: Request, group: str, name: str, target: str, parameters: Mapping[str, Any]) -> Spec:
+    """The task or a method of a request, with the code of its class where that cannot be imported."""
+    added = request.additions.get((group, name))
+    if added is None or added.read()["_target_"] != target:  # the command line names another class
+        return Spec(name, target, parameters)
+    return Spec(name, target, parameters, added.code, added.registered)
 
 
 def _built(experiment: Experiment) -> Method:

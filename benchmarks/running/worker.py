@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common.environment import environment, variables
 from benchmarks.records.command import Command
@@ -45,7 +47,7 @@ class Worker:
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=worker_process.work, args=(theirs,))
-        with STARTING, environment(variables(threads) | OTHER_VARIABLES), interrupts_blocked():
+        with STARTING, environment(variables(threads) | OTHER_VARIABLES), interrupts_blocked(), main_left_out():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection
 
@@ -97,3 +99,19 @@ def interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def main_left_out() -> Iterator[None]:
+    """Have a process that is started meanwhile not import the script of this one, which it has no use for.
+
+    So a script needs no guard around the call that starts workers. What is of its classes comes by value.
+    """
+    main = vars(sys.modules["__main__"])
+    hidden: dict[str, Any] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
+    main["__spec__"] = None
+    main.pop("__file__", None)
+    try:
+        yield
+    finally:
+        main.update(hidden)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import records
-from benchmarks.records.labels import name_of
+from benchmarks.config.options import value_of, with_values, without
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
 
@@ -24,6 +25,31 @@ if TYPE_CHECKING:
     from benchmarks.running.experiment import Experiment
     from benchmarks.running.plan import Plan
     from benchmarks.running.progress import Failure
+
+
+def command_of(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
+    """The command for the record, which finds the same published data whatever the shell and its folder, or fails.
+
+    What a sweep varies stays as it was given; and of one over tasks of several data sets, or that replays tables, too,
+    no option can name the data of all.
+    """
+    from benchmarks.records.command import RUN_MODULE, Command
+
+    requests = [plan.request for plan in plans]
+    live = [(plan.data.name, plan.request.data) for plan in plans if plan.data is not None]
+    found = {}
+    if live and not any(request.table for request in requests):
+        from benchmarks.data.datasets import found_by
+
+        found = found_by(live[0][0], requests[0].data_dir)
+        if len(live) < len(plans) or len(set(live)) > 1:
+            found.pop("data", None)
+        if len({request.data_dir for request in requests}) > 1:
+            found.pop("data_dir", None)
+    conf = value_of(arguments, "conf")
+    found |= {} if conf is None else {"conf": os.path.abspath(os.path.expanduser(conf))}
+    again = with_values(without(arguments, "rerun"), found)  # a run that was made anew is not made anew once more
+    return Command(RUN_MODULE, tuple(again), tuple(plan.job for plan in plans))
 
 
 def execute(plans: Sequence[Plan], command: Command) -> bool:
@@ -135,11 +161,9 @@ def trials(experiments: Iterable[Experiment], out: Path) -> DataFrame:
 
 def labels_of(frame: DataFrame, experiments: Iterable[Experiment]) -> dict[str, str]:
     """By method (name and hash) the label of each that has trials, in the order of the experiments."""
-    from benchmarks.analysis.incumbents import keys, labels
+    from benchmarks.analysis.incumbents import ordered_labels
 
-    shown = dict(zip(keys(frame), labels(frame), strict=True))
-    names = dict.fromkeys(experiment.method.name for experiment in experiments)
-    return {key: shown[key] for name in names for key in shown if name_of(key) == name}
+    return ordered_labels(frame, dict.fromkeys(experiment.method.name for experiment in experiments))
 
 
 def without_trial(experiments: Iterable[Experiment], frame: DataFrame) -> list[str]:

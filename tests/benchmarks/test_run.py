@@ -19,8 +19,9 @@ from benchmarks.data.source import DataSource
 from benchmarks.records.grid import grids
 from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.trials import TrialLog
-from benchmarks.run import _command, main
+from benchmarks.run import main
 from benchmarks.running.plan import plan
+from benchmarks.studies.execution import command_of
 from support import tables
 
 CURRIN = ["task=currin", "method=random_search", "display=plain"]
@@ -365,7 +366,7 @@ def test_the_recorded_command_finds_the_data_in_any_shell(monkeypatch, arguments
     plans = [
         SimpleNamespace(data=data, request=request, job=None) for data, request in zip(sources, requests, strict=True)
     ]
-    command = shlex.split(str(_command(arguments, plans)))
+    command = shlex.split(str(command_of(arguments, plans)))
     assert command == ["python", "-m", "benchmarks.run", *expected_words(expected)]
     assert len(read([*command[3:], "seeds=1"])) == len(requests)
 

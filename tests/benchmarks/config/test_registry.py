@@ -1,10 +1,14 @@
 """The files of `conf/`: what is wrong with one is said in a line that names it."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import registry as catalog
 from benchmarks.config.help import help_text
+from benchmarks.config.request import read
+from benchmarks.records.command import RUN_MODULE, Command
 
 SUITE = catalog.CONF
 
@@ -45,6 +49,29 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
     (tmp_path / "task" / "lost.yaml").symlink_to("nowhere")
     with pytest.raises(UsageError, match=r"lost\.yaml cannot be read: No such file"):
         catalog.document("task", "lost")
+
+
+def test_records_go_into_the_checkout_from_any_folder_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalog, "INSTALLED", False)
+    monkeypatch.setattr(catalog, "ROOT", tmp_path / "checkout")
+    (tmp_path / "checkout" / "notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    assert catalog.default_out() == catalog.out_folder([]) == Path("results/runs")
+    monkeypatch.chdir("notebooks")
+    assert catalog.default_out() == catalog.out_folder([]) == tmp_path / "checkout" / "results" / "runs"
+    assert read(["task=toy"])[0].out == catalog.default_out()
+    assert (
+        read(["task=toy", "out=results/runs"])[0].out
+        == catalog.out_folder(["out=results/runs"])
+        == Path("results/runs")
+    )
+    command = Command(RUN_MODULE, ("task=toy",))
+    assert command.at(catalog.default_out()) == command
+    monkeypatch.chdir(tmp_path)
+    assert catalog.default_out() == Path("results/runs")
+    monkeypatch.setattr(catalog, "INSTALLED", True)
+    monkeypatch.chdir(tmp_path / "checkout" / "notebooks")
+    assert catalog.default_out() == Path("results/runs")
 
 
 def test_a_file_that_is_no_good_is_listed_with_the_reason_beside_the_others(tmp_path, monkeypatch):

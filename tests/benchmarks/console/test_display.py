@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks.common.formats import duration, number
 from benchmarks.config.spec import Spec
-from benchmarks.console.display import Board, Plain, open_display
+from benchmarks.console.board import Board
+from benchmarks.console.display import Plain, open_display
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.progress import Failure, Progress, TrainingProgress

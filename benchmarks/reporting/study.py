@@ -1,0 +1,195 @@
+"""A study as one object: the trials of many runs, what is missing, and the views that a notebook asks for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pandas import DataFrame
+
+from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis.incumbents import RUN, incumbents, ordered_labels
+from benchmarks.analysis.intervals import check_choice
+from benchmarks.analysis.ranking import average_ranks, blocks
+from benchmarks.analysis.scores import scores
+from benchmarks.common.files import write_whole
+from benchmarks.figures.curves import curves_figure
+from benchmarks.reporting import html, markdown, study_page
+from benchmarks.reporting.latex import latex
+from benchmarks.reporting.page import Block
+from benchmarks.reporting.study_table import Planned, tables, unequal_budgets
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Runs of methods on tasks, and what they show. A notebook shows it as what was run, what is missing, and a table.
+
+    Attributes
+    ----------
+    trials : DataFrame
+        Those of the runs that are done, as `benchmarks.records.load` gives them: a row a trial.
+    titles : tuple of str
+        What was run, a line for each part.
+    methods : tuple of str
+        The names of the methods, in the order of tables and legends.
+    planned : mapping
+        By task and method: how many seeds were asked for.
+    missing : tuple of str
+        A line for each run that has not come to a result, and why.
+    """
+
+    trials: DataFrame
+    titles: tuple[str, ...]
+    methods: tuple[str, ...]
+    planned: Planned = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """By method (name and hash): the name that tables and figures show."""
+        return ordered_labels(self.trials, self.methods)
+
+    @property
+    def cautions(self) -> list[str]:
+        """A line for each task whose runs have not spent alike, as where studies of two budgets are added."""
+        return unequal_budgets(self.trials) if len(self.trials) else []
+
+    @functools.cached_property
+    def states(self) -> DataFrame:
+        """The state of every run after each of its trials, as `benchmarks.analysis.incumbents` has it.
+
+        Raises
+        ------
+        ValueError
+            If the records of a task contradict each other, as trials on two data sets do.
+        """
+        return incumbents(self.trials)
+
+    def curves(self, cost: str = "train_seconds", *, measure: str | None = None, statistic: str = "mean") -> DataFrame:
+        """What methods have reached against what it has cost, over seeds.
+
+        Parameters
+        ----------
+        cost : {"train_seconds", "heavy_runs", "heavy_equivalents", "time"}
+        measure : {None, "regret", "value"}
+            None: of each task the regret where the optimum is known, else the value.
+        statistic : {"mean", "median", "iqm"}
+            What the interval, low to high, is of.
+
+        Returns
+        -------
+        DataFrame
+            As `benchmarks.analysis.aggregate.aggregate` returns it, with a column `measure`.
+
+        Raises
+        ------
+        ValueError
+            If a choice is none of those named; and as `states`.
+        """
+        check_choice("cost", cost, analysis.AXES)
+        parts = []
+        for _, states in self.states.groupby("task", sort=False):
+            shown = measure or ("regret" if states["regret"].notna().any() else "value")
+            parts.append(analysis.aggregate(states, cost, shown, statistic=statistic).assign(measure=shown))
+        return pd.concat(parts, ignore_index=True) if parts else DataFrame()
+
+    def summary(self, *, statistic: str = "mean") -> DataFrame:
+        """What each method reached and what it cost: see `benchmarks.analysis.aggregate.summary`."""
+        return analysis.summary(self.trials, statistic=statistic)
+
+    def ranks(self, by: str | None = None) -> DataFrame:
+        """The mean rank of each method, the best first: see `benchmarks.analysis.ranking.average_ranks`.
+
+        Parameters
+        ----------
+        by : {None, "task", "seed"}
+            What methods are compared within; None: tasks where there are several, else seeds.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two methods, or no task or seed that all have.
+        """
+        table = scores(self.states)
+        return average_ranks(blocks(table, by or ("task" if table["task"].nunique() > 1 else "seed")))
+
+    def plot(
+        self,
+        cost: str | Sequence[str] = "train_seconds",
+        *,
+        measure: str | None = None,
+        statistic: str = "mean",
+        path: str | Path | None = None,
+        **options: Any,
+    ) -> Figure:
+        """Draw `curves`, a panel a task: see `benchmarks.figures.curves.curves_figure`, also for a path and `options`.
+
+        Such as `focus=`, the methods in color, and `column=`, the width.
+        """
+        options |= {"labels": self.labels or None, "path": path}
+        return curves_figure(self.trials, cost, measure=measure, statistic=statistic, **options)
+
+    def latex(self, path: str | Path | None = None, **options: Any) -> str:
+        """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.
+
+        It is written to a file, too, where a path is given.
+        """
+        text = latex(self.trials, **options)
+        text = "".join(f"% {caution}.\n" for caution in self.cautions) + text
+        if path is not None:
+            write_whole(Path(path), text)
+        return text
+
+    def report(self, path: str | Path) -> Path:
+        """Write a page with tables, figures and ranks.
+
+        Parameters
+        ----------
+        path : path
+            HTML that needs no other file where it ends in .html, Markdown where in .md. Its figures, as PNG and PDF,
+            and their numbers go into a folder beside it, of the same name without the ending.
+
+        Raises
+        ------
+        ValueError
+            If it ends otherwise, or there is no trial to report.
+        """
+        path = Path(path)
+        if path.suffix not in (".html", ".md"):
+            raise ValueError(f"path={path}: give a name that ends in .html or .md")
+        folder = path.with_suffix("")
+        page = study_page.page(self._shown, self.trials, self.labels, self.ranks, folder)
+        write_whole(path, html.render(page) if path.suffix == ".html" else markdown.render(page, folder.name))
+        return path
+
+    def __add__(self, other: Study) -> Study:
+        """Both studies together; a run that is in both is taken once."""
+        if not isinstance(other, Study):
+            return NotImplemented
+        trials = pd.concat([part for part in (self.trials, other.trials) if len(part)] or [self.trials])
+        return Study(
+            trials.drop_duplicates([*RUN, "trial"], ignore_index=True) if len(trials) else trials,
+            tuple(dict.fromkeys(self.titles + other.titles)),
+            tuple(dict.fromkeys(self.methods + other.methods)),
+            {**other.planned, **self.planned},
+            tuple(dict.fromkeys(self.missing + other.missing)),
+        )
+
+    def __repr__(self) -> str:
+        done = len(self.trials[RUN].drop_duplicates()) if len(self.trials) else 0
+        missing = f", {len(self.missing)} missing" if self.missing else ""
+        return f"Study({'; '.join(self.titles)}: {done} runs{missing})"
+
+    def _repr_html_(self) -> str:
+        return html.fragment(self._shown)
+
+    @property
+    def _shown(self) -> tuple[Block, ...]:
+        return study_page.shown(
+            self.titles, self.missing, self.cautions, lambda: tables(self.trials, self.methods, self.planned)
+        )

@@ -1,0 +1,110 @@
+"""The object that a notebook holds: its views, the sum of two, and its report."""
+
+import pytest
+
+from benchmarks.reporting.latex import latex
+from benchmarks.reporting.study import Study
+from support import frame, run
+
+LINES = ("currin, heavy=3",)
+
+
+def of(*runs, methods=("btao", "tpe"), missing=(), planned=None):
+    return Study(frame(*runs), LINES, methods, planned or {}, missing)
+
+
+@pytest.fixture
+def two():
+    return of(
+        *(run("LHH", [1.0, 0.5, 0.4], seed=seed, method="btao", hash="aaaa1111") for seed in range(2)),
+        *(run("HH", [0.9, 0.8 + seed / 10], seed=seed, method="tpe", hash="bbbb2222") for seed in range(2)),
+    )
+
+
+def test_curves_summary_and_ranks(two):
+    curves = two.curves()
+    assert set(curves["measure"]) == {"regret"}
+    last = curves.groupby("label")["mean"].last()
+    assert last["btao"] == pytest.approx(0.4) and last["tpe"] == pytest.approx(0.85)
+    assert two.curves("heavy_runs", measure="value")["heavy_runs"].max() == 2
+    assert two.summary().set_index("method")["best_mean"].to_dict() == pytest.approx({"btao": 0.4, "tpe": 0.85})
+    with pytest.warns(UserWarning, match="1 task only"):
+        ranks = two.ranks()
+    assert ranks[["label", "rank", "blocks"]].to_numpy().tolist() == [["btao", 1.0, 2], ["tpe", 2.0, 2]]
+    with pytest.raises(ValueError, match="cost"):
+        two.curves("money")
+
+
+def test_a_notebook_shows_what_was_run_what_is_missing_and_a_table(two):
+    html = of(*[two.trials], missing=("tpe, seed 2: OSError: no <disk>",), planned={("currin", "tpe"): 3})._repr_html_()
+    assert "<p>currin, heavy=3</p>" in html
+    assert "1 run has no result" in html and "OSError: no &lt;disk&gt;" in html
+    assert "2 of 3" in html and "0.85" in html
+
+
+def test_a_method_without_a_run_that_is_done_has_a_row(two):
+    html = of(two.trials, methods=("btao", "tpe", "gp_bo"), planned={("currin", "gp_bo"): 5})._repr_html_()
+    assert "gp_bo" in html and "0 of 5" in html
+
+
+def test_many_missing_runs_are_not_all_shown(two):
+    html = of(two.trials, missing=tuple(f"tpe, seed {seed}" for seed in range(14)))._repr_html_()
+    assert "tpe, seed 9" in html and "tpe, seed 10" not in html and "and 4 more" in html
+
+
+def test_a_study_without_a_run_says_so():
+    empty = Study(frame(run("", [])), LINES, ("btao",), {("currin", "btao"): 2}, ("btao, seed 0: failed",))
+    assert "0 of 2" in empty._repr_html_()
+    with pytest.raises(ValueError, match="no run of this study is done"):
+        empty.report("study.html")
+    assert repr(empty) == "Study(currin, heavy=3: 0 runs, 1 missing)"
+
+
+def test_records_that_contradict_each_other_are_told(two):
+    below = of(two.trials.assign(optimum=5.0))
+    assert "There is no table: NEGATIVE REGRET" in below._repr_html_()
+
+
+def test_a_sum_has_the_runs_of_both_once(two):
+    more = Study(frame(run("HH", [0.3, 0.2], method="mine", hash="cccc3333"), two.trials), ("mine",), ("mine", "btao"))
+    both = two + more
+    assert both.titles == ("currin, heavy=3", "mine") and both.methods == ("btao", "tpe", "mine")
+    assert len(both.trials) == len(two.trials) + 2
+    assert list(both.labels.values()) == ["btao", "tpe", "mine"]
+    assert list((more + two).labels.values()) == ["mine", "btao", "tpe"]
+    with pytest.raises(TypeError):
+        two + 3
+
+
+def test_a_sum_of_two_budgets_is_cautioned_about(two):
+    assert two.cautions == []
+    (line,) = (two + of(run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"), methods=("mine",))).cautions
+    assert line.startswith("currin: the runs have not one budget (2 to 3 heavy runs a seed), so compare them by")
+    seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
+    assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []
+    mixed = of(seconds[0].assign(train_budget=9.0), seconds[1].assign(train_budget=8.0))
+    assert "not one budget" in mixed._repr_html_() and mixed.latex().startswith("% currin: the runs have not")
+
+
+def test_a_plot_has_the_methods_in_their_order(two, tmp_path):
+    figure = two.plot(["train_seconds", "heavy_runs"], path=tmp_path / "two.png", title="mine")
+    assert figure.get_suptitle() == "mine"
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [text.partition(" ")[0] for text in texts] == ["btao", "tpe"]
+    assert len(figure.axes) == 2 and (tmp_path / "two.csv").exists()
+
+
+def test_a_report_is_one_page_with_figures_beside_it(two, tmp_path):
+    page = two.report(tmp_path / "two.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.count("data:image/png") == 2 and "mean rank" in page
+    assert (tmp_path / "two" / "seconds.csv").exists()
+    text = two.report(str(tmp_path / "two.md")).read_text()
+    assert "(two/evaluations.png)" in text
+    with pytest.raises(ValueError, match=r"path=two.pdf: give a name that ends in .html or .md"):
+        two.report("two.pdf")
+
+
+def test_a_table_in_latex_is_that_of_its_trials(two, tmp_path):
+    text = two.latex(tmp_path / "two.tex", spread="std")
+    assert (tmp_path / "two.tex").read_text() == text == latex(two.trials, spread="std")
+    assert r"btao & $\mathbf{0.4}$ $\pm\,0$ \\" in text.splitlines()

@@ -1,0 +1,80 @@
+"""Keywords as the words of a command."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.random_search import RandomSearch
+from benchmarks.common.errors import UsageError
+from benchmarks.config.request import read
+from benchmarks.records.command import Command, Job
+from benchmarks.studies.keywords import keywords
+
+NONE = {"budget": None, "parameters": None, "task_parameters": None}
+JOB = Job("", "toy", "0", (0,), {})
+
+
+def words(task="toy", methods=None, **given):
+    return list(keywords(task, methods, **{**NONE, **given}).words)
+
+
+def test_names_and_options_are_those_of_the_command():
+    asked = words(
+        methods=["btao", "tpe"],
+        seeds=range(2, 4),
+        budget={"train_seconds": np.float64(2.5), "heavy": np.int64(3)},
+        parameters={"btao": {"light_per_heavy": 4, "start": "random"}},
+        task_parameters={"noise": 0.5, "rho_bounds": (0, 1)},
+        out=Path("my runs"),
+        address="tcp://a:1",
+        engine="dask",
+        shared_init=True,
+        scale=None,
+    )
+    assert asked == [
+        *("task=toy", "method=[btao,tpe]", "budget.train_seconds=2.5", "budget.heavy=3"),
+        *("methods.btao.light_per_heavy=4", "methods.btao.start=random"),
+        *("task.parameters.noise=0.5", "task.parameters.rho_bounds=[0,1]"),
+        *("seeds=[2,3]", "out=my runs", "engine.address=tcp://a:1", "engine=dask", "shared_init=true"),
+    ]
+    (request,) = read(asked)
+    assert (request.seeds, request.budget) == ((2, 3), {"heavy": 3, "train_seconds": 2.5})
+    assert (request.out, request.address, request.shared_init) == (Path("my runs"), "tcp://a:1", True)
+    assert request.methods["btao"]["light_per_heavy"] == 4
+
+
+@pytest.mark.parametrize("text", ["plain", "it's", "a,b", "1", "null", "${x}", " "])
+def test_a_text_stays_a_text(text):
+    (request,) = read([*words(parameters={"btao": {"start": text}}, methods="btao")])
+    assert request.methods["btao"]["start"] == text
+
+
+def test_a_call_of_names_is_a_command_and_one_with_a_class_is_a_call():
+    by_name = keywords("toy", "btao", **NONE, seeds=3).command(JOB, ["task=toy", "seeds=3"])
+    assert str(by_name) == "python -m benchmarks.run task=toy seeds=3"
+    by_class = keywords("toy", ["btao", RandomSearch], **NONE, seeds=3).command(JOB, [])
+    assert str(by_class) == "study.run(task='toy', methods=['btao', RandomSearch], seeds=3)"
+    assert str(by_class.given(method="btao", seeds="[7]")) == "study.run(task='toy', methods='btao', seeds=[7])"
+    assert str(by_class.given(method="RandomSearch", seeds="[7]")).endswith("methods=RandomSearch, seeds=[7])")
+    assert Command.from_json({"module": by_class.module, "arguments": [*by_class.arguments], "jobs": []}) == by_class
+
+
+@pytest.mark.parametrize(
+    ("task", "methods", "message"),
+    [
+        (len, None, "task=<built-in function len>: give a name or a class"),
+        (lambda config, iterations: 0, None, "say its space and levels with @study.task"),
+        ("toy", [], r"methods=\[\]: give one or more"),
+        ("toy", [3], "method=3: give a name, a class or a function"),
+        ("toy", [RandomSearch, RandomSearch], "method RandomSearch is there twice"),
+    ],
+)
+def test_what_is_no_task_or_method_is_refused(task, methods, message):
+    with pytest.raises(UsageError, match=message):
+        words(task, methods)
+
+
+def test_a_value_that_no_command_line_has_is_refused():
+    with pytest.raises(UsageError, match=r"^methods.btao.start=<object .*>: give a number, a text, True"):
+        words(parameters={"btao": {"start": object()}})
