@@ -20,7 +20,7 @@ from benchmarks.records.run_info import Code, RunInfo, Start
 PROJECT = ("btao", "baselines", "benchmarks")
 
 
-def digests(parts: Mapping[str, Spec]) -> dict[str, dict[str, str] | None]:
+def digests(parts: Mapping[str, Spec]) -> dict[str, Code]:
     """What a run keeps of its code: by module the first digits of the SHA-256 of its file.
 
     Of each part, the method and the task: the module of its class first, then what that imports, directly or not,
