@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from btao.checks import check_integer, is_number
@@ -146,14 +145,11 @@ def minimize(
             "made for nothing, and no proposal is; give a larger n_heavy or a smaller n_init",
             stacklevel=2,
         )
-    path = None if state is None else Path(state)
-    if path is not None and not path.parent.is_dir():
-        raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
+    file = None if state is None else StateFile.checked(state)
     if not isinstance(retry_failed, bool):
         raise TypeError(f"retry_failed must be True or False, got {retry_failed!r}")
-    if retry_failed and path is None:
+    if retry_failed and file is None:
         raise ValueError("retry_failed=True runs the failed trials of a state again: give state=, the file that has it")
-    file = None if path is None else StateFile(path)
     if file is not None and file.path.exists():
         optimizer = file.restore(optimizer)
     if warm_start is not None:
@@ -177,8 +173,8 @@ def minimize(
             why = f"{run.ended} ended the run before one did"
         else:
             why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
-        if path is not None and errors:
-            why += f". {path} keeps these failures: the same call with retry_failed=True runs them again"
+        if file is not None and errors:
+            why += f". {file.path} keeps these failures: the same call with retry_failed=True runs them again"
         raise RuntimeError(f"no heavy trial succeeded; {why}")
     return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
 

@@ -29,7 +29,7 @@ def check(group: str, name: str, content: Mapping[Any, Any]) -> None:
     UsageError
         Naming the key, what was found there, and what would be right.
     """
-    _check_values("", content)
+    _check_values("", content, ())
     for key in REQUIRED[group]:
         if key not in content:
             raise UsageError(f"the key {key!r} is missing")
@@ -90,16 +90,18 @@ def _check_known(prefix: str, found: Mapping[str, Any], known: Mapping[str, Any]
             raise UsageError(unknown("key", f"{prefix}{key}", [f"{prefix}{name}" for name in known]))
 
 
-def _check_values(key: str, value: object) -> None:
-    """Refuse keys that are no texts, and values that no record can hold, at any depth."""
+def _check_values(key: str, value: object, within: tuple[object, ...]) -> None:
+    """Refuse keys that are no texts, and values that no record can hold, at any depth; `within` holds the value."""
+    if any(value is outer for outer in within):
+        raise UsageError(f"{key} holds itself: give a value of its own in place of the alias")
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if not isinstance(name, str):
                 inside = f" in {key}" if key else ""
                 raise UsageError(f"the key {name!r}{inside} is no text: give the name of a parameter")
-            _check_values(f"{key}.{name}" if key else name, inner)
+            _check_values(f"{key}.{name}" if key else name, inner, (*within, value))
     elif isinstance(value, list):
         for inner in value:
-            _check_values(key, inner)
+            _check_values(key, inner, (*within, value))
     elif not (value is None or isinstance(value, bool | int | float | str)):
         raise UsageError(f"{key}={value}: give a number, a text in quotes, true, false, null, a list or a mapping")

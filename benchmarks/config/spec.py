@@ -163,7 +163,7 @@ def as_type_of(parameter: inspect.Parameter, value: Any) -> Any:
     else:
         words = [type(parameter.default).__name__]
     if "float" in words:
-        return float(value) if abs(value) <= sys.float_info.max else value
+        return float(value) + 0.0 if abs(value) <= sys.float_info.max else value  # -0.0 is 0.0
     return int(value) if "int" in words and float(value).is_integer() else value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import operator
 import time
 from collections.abc import Callable, Sequence
@@ -168,7 +169,7 @@ MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "delta_bounds": ("a lower and a higher bound", _is_pair),
     "rho_bounds": ("a lower and a higher bound", _is_pair),
     "data": ("a DataSource or None", lambda value: value is None or isinstance(value, DataSource)),
-    "optimum": ("a number or None", lambda value: value is None or is_number(value)),
+    "optimum": ("a finite number or None", lambda value: value is None or (is_number(value) and math.isfinite(value))),
     **dict.fromkeys(("prepare", "evaluate", "truth"), ("a method", callable)),
 }
 

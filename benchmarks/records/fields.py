@@ -8,7 +8,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-from btao.checks import is_number
+from btao.checks import check_integer, is_number
 from btao.parameters import with_tuples
 
 
@@ -25,7 +25,9 @@ def real(name: str, value: object) -> float:
     if isinstance(value, SupportsFloat) and not isinstance(value, bool | np.bool_):
         try:
             return float(value)
-        except (TypeError, ValueError, OverflowError):  # of several numbers, or beyond a float
+        except OverflowError:  # an integer beyond a float is a failure, as it is to btao
+            return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        except (TypeError, ValueError):  # of several numbers
             pass
     raise ValueError(f"{name} must be a number, got {value!r}")
 
@@ -54,6 +56,25 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 def configuration(name: str, value: object) -> dict[str, Any]:
     """A configuration as a space has it: as `mapping`, with tuples for the lists that JSON makes of them."""
     return {key: with_tuples(item) for key, item in mapping(name, value).items()}
+
+
+def answer(name: str, value: object) -> dict[str, Any]:
+    """Which configuration of a recorded table answered, and its distance in the unit cube."""
+    held = mapping(name, value)
+    if held.keys() != {"configuration", "distance"}:
+        raise ValueError(f"{name} must hold configuration and distance, got {value!r}")
+    distance = number(f"{name}.distance", held["distance"])
+    if distance < 0:
+        raise ValueError(f"{name}.distance must not be below 0, got {distance!r}")
+    return {"configuration": check_integer(f"{name}.configuration", held["configuration"], 0), "distance": distance}
+
+
+def seconds(name: str, value: object) -> float:
+    """A finite time that is not negative."""
+    cast = number(name, value)
+    if cast < 0:
+        raise ValueError(f"{name} must not be below 0, got {value!r}")
+    return cast
 
 
 def _plain(name: str, value: object) -> Any:

@@ -146,11 +146,17 @@ def _file(module: str, packages: Iterable[str], beside: Path) -> Path | None:
 
     It is looked for on the disk, as finding it by the interpreter would import what it lies in.
     """
-    top, *inner = module.split(".")
+    top = module.partition(".")[0]
     root = beside
-    if top in packages and (found := importlib.util.find_spec(top)) is not None and found.origin:
-        root = Path(found.origin).parent.parent if found.submodule_search_locations else Path(found.origin).parent
-    path = root.joinpath(top, *inner)
+    if top in packages and (found := importlib.util.find_spec(top)) is not None:
+        folders = [Path(folder).parent for folder in found.submodule_search_locations or ()]  # several without __init__
+        root = next((folder for folder in folders if _at(folder, module)), root)
+    return _at(root, module)
+
+
+def _at(root: Path, module: str) -> Path | None:
+    """The file of a module below a folder of the search path; None if it is not there."""
+    path = root.joinpath(*module.split("."))
     candidates = (path / "__init__.py", path.with_name(f"{path.name}.py"))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 

@@ -137,7 +137,7 @@ CASTS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("train_seconds", "method_seconds", "time", "value", "truth"), fields.number),
     **dict.fromkeys(("processor_seconds", "test_error"), fields.number),
     "config": fields.configuration,
-    "answer": fields.mapping,
+    "answer": fields.answer,
     **dict.fromkeys(("status", "error"), fields.text),
     **dict.fromkeys(("heavy", "cached"), fields.flag),
     "budget": check_integer,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from baselines.protocol import Measurement, Method, Trial
 from benchmarks.objectives.protocol import Curve, Evaluation, Objective, Time
@@ -119,9 +121,9 @@ def measured(objective: Objective, evaluation: Evaluation, granted: int) -> Eval
             seconds=_seconds_if_any("seconds", evaluation.seconds),
             processor_seconds=_seconds_if_any("processor_seconds", evaluation.processor_seconds),
             cached=fields.flag("cached", evaluation.cached),
-            answer=None if evaluation.answer is None else fields.mapping("answer", evaluation.answer),
+            answer=None if evaluation.answer is None else fields.answer("answer", evaluation.answer),
             test_error=None if evaluation.test_error is None else fields.number("test_error", evaluation.test_error),
-            testing=Time(*(_seconds("testing", each) for each in evaluation.testing)),
+            testing=Time(*(fields.seconds("testing", each) for each in evaluation.testing)),
         )
 
 
@@ -134,22 +136,27 @@ def true_value(objective: Objective, config: Mapping[str, Any]) -> float | None:
 def _curve(curve: Curve) -> Curve:
     if not isinstance(curve, Curve):
         raise ValueError(f"curve must be a Curve, got {curve!r}")
-    lists = {name: tuple(fields.real(f"curve.{name}", each) for each in errors) for name, errors in vars(curve).items()}
+    lists = {name: _numbers(f"curve.{name}", items) for name, items in vars(curve).items()}
     if len({*map(len, lists.values())}) != 1:
         lengths = {name: len(errors) for name, errors in lists.items()}
         raise ValueError(f"the lists of curve must be equally long, got {lengths}")
     return Curve(**lists)
 
 
-def _seconds(name: str, value: object) -> float:
-    seconds = fields.number(name, value)
-    if seconds < 0:
-        raise ValueError(f"{name} must not be below 0, got {value!r}")
-    return seconds
+def _numbers(name: str, items: object) -> tuple[float, ...]:
+    """A list of a curve: of errors, or of seconds, where nan says that they were not measured."""
+    if not isinstance(items, Sequence | np.ndarray) or isinstance(items, str):
+        raise ValueError(f"{name} must be a list of numbers, got {items!r}")
+    numbers = tuple(fields.real(name, item) for item in items)
+    if name.endswith("seconds"):
+        for item in numbers:
+            if not math.isnan(item):
+                fields.seconds(name, item)
+    return numbers
 
 
 def _seconds_if_any(name: str, value: object) -> float | None:
-    return None if value is None else _seconds(name, value)
+    return None if value is None else fields.seconds(name, value)
 
 
 @contextlib.contextmanager

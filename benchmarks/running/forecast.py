@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from baselines.protocol import Measurement, Method, SearchExhausted, Trial
-from benchmarks.common.errors import UsageError
+from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.objectives.protocol import Objective, resumes
 from benchmarks.running.budget import MAX_TRIALS_WITHOUT_HEAVY, Budget
+from benchmarks.running.contract import CheckedMethod
 from benchmarks.tables.answers import Account
+from btao.checks import is_integer
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     cautions = [line for name, method in methods.items() for line in _of_start(budget, objective, name, method)]
     if budget.iterations is None:
         return cautions
-    forecasts = {name: forecast(method, objective) for name, method in methods.items()}
+    forecasts = {name: forecast(name, method, objective) for name, method in methods.items()}
     known = {name: each for name, each in forecasts.items() if each is not None}
     lacking: dict[int, list[str]] = {}
     for name, each in known.items():
@@ -59,18 +61,24 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     ]
 
 
-def forecast(method: Method, objective: Objective) -> Forecast | None:
-    """What a fresh method spends up to a first heavy run, None where it asks for none."""
+def forecast(name: str, method: Method, objective: Objective) -> Forecast | None:
+    """What a fresh method spends up to a first heavy run, None where it asks for none.
+
+    UsageError, naming the method, where it fails at what it is asked or told.
+    """
     trials: list[Trial] = []
+    checked = CheckedMethod(method, objective.space)
     while not (trials and trials[-1].heavy):
         if len(trials) == MAX_TRIALS_WITHOUT_HEAVY:
             return None
         try:
-            trials.append(method.ask())
+            trials.append(checked.ask())
+            if not trials[-1].heavy:
+                checked.tell(trials[-1], Measurement(0.0))
         except SearchExhausted:
             return None
-        if not trials[-1].heavy:
-            method.tell(trials[-1], Measurement(0.0))
+        except (Exception, SystemExit) as error:
+            raise UsageError(f"method {name}: {describe_error(error)}") from error
     grants = [trial.budget for trial in trials]
     earliest = [*(_earliest_stop(objective, grant) for grant in grants[:-1]), grants[-1]]
     return Forecast(_charged(trials, earliest, objective), _charged(trials, grants, objective))
@@ -89,7 +97,10 @@ def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective
 
 def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -> Iterator[str]:
     """A caution where light runs of a start are paid for heavy ones that the budget does not cover."""
-    light, heavy = getattr(method, "start_size", (0, 0))
+    start = getattr(method, "start_size", (0, 0))
+    if not (isinstance(start, tuple) and len(start) == 2 and all(map(is_integer, start)) and min(start) >= 0):
+        raise UsageError(f"method {name}: start_size must be two integers, of light and heavy runs, got {start!r}")
+    light, heavy = start
     first, whole = (_earliest_stop(objective, level.iterations) for level in (objective.light, objective.heavy))
     iterations = light * first + heavy * max(whole - first if resumes(objective) else whole, 1)
     for limit, needed in {"heavy": heavy, "iterations": iterations}.items():

@@ -19,7 +19,7 @@ from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.forecast import check_budget
 from benchmarks.running.progress import Progress, finished
-from benchmarks.running.source import Live, Recorded, Source
+from benchmarks.running.source import Live, Recorded, Source, build_objective
 
 if TYPE_CHECKING:
     from benchmarks.data.source import DataSource
@@ -49,8 +49,9 @@ class Plan:
         if (used := self.data) is not None:  # the data set that is really used
             sizes = f", {used.n_train:,} training and {used.n_validation:,} validation images" if used.n_train else ""
             data = f"data: {used.name}{sizes}"
+        job = f" ({request.label})" if request.label else ""
         limits = ", ".join(f"budget.{name}={limit:g}" for name, limit in request.budget.items())
-        return f"{request.task['name']}, scale={request.scale}, {limits}; {data}"
+        return f"{request.task['name']}{job}, scale={request.scale}, {limits}; {data}"
 
     @property
     def job(self) -> Job:
@@ -86,7 +87,7 @@ def plan(request: Request) -> Plan:
         parameters = request.task["parameters"] if request.table is None else request.given
         task = _spec(request, "task", request.task["name"], request.task["_target_"], parameters)
         source = live if request.table is None else Recorded(Path(os.path.abspath(request.table)))
-        objective = source.objective(task)
+        objective = build_objective(source, task)
         data = objective.data
         methods, fresh, skipped = [], {}, []
         for name, settings in request.methods.items():
@@ -142,7 +143,7 @@ def _built(experiment: Experiment) -> Method:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"method {name}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"method {name}: {describe_error(error)}") from error
 
 

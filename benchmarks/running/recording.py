@@ -25,7 +25,7 @@ from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
 from benchmarks.running.local import run_all
 from benchmarks.running.progress import Failure, Observer, Progress, finished
-from benchmarks.running.source import Live
+from benchmarks.running.source import Live, build_objective
 from benchmarks.tables import table
 from benchmarks.tables.design import Grid, check_grid, grid_size, least
 from benchmarks.tables.design_log import DEFAULT_N, PART, PartLog, logged, wanted
@@ -267,7 +267,7 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     task = request.task
     try:
         spec = Spec(task["name"], task["_target_"], task.get("parameters", {}))
-        objective = _live(request).objective(spec)
+        objective = build_objective(_live(request), spec)
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
         full = _full_length(spec) if is_curve else spec

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.spec import Spec
 from benchmarks.objectives.protocol import Objective, check_objective
 from benchmarks.running.cache import CachedTraining
@@ -87,6 +88,18 @@ class Recorded:
 
 
 Source = Live | Recorded
+
+
+def build_objective(source: Source, task: Spec) -> Objective:
+    """The task that a source measures; UsageError, naming it, where its class cannot be built."""
+    try:
+        return source.objective(task)
+    except UsageError:
+        raise
+    except (ValueError, TypeError, OSError) as error:
+        raise UsageError(f"task {task.name}: {error}") from error
+    except (Exception, SystemExit) as error:  # of the class's own code
+        raise UsageError(f"task {task.name}: {task.target!r} cannot be built: {describe_error(error)}") from error
 
 
 def _replay(objective: Objective) -> Replay:

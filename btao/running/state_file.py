@@ -26,6 +26,25 @@ class StateFile:
         self.path = path
         self._known: bytes | None = None  # what this run has read or written last
 
+    @classmethod
+    def checked(cls, state: str | os.PathLike[str]) -> StateFile:
+        """The file of a path, ~ included; TypeError or ValueError where none can be written."""
+        if not isinstance(state, str | os.PathLike):
+            raise TypeError(f"state must be the path of a file or None, got {state!r}")
+        path = Path(state).expanduser()
+        if path.is_dir():
+            raise ValueError(f"state must be a file, but {os.fspath(state)!r} is a folder")
+        if not path.parent.is_dir():
+            raise ValueError(f"state must be a file in an existing folder, but {path.parent} is none")
+        try:
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".tmp"):
+                pass
+        except OSError as error:
+            raise ValueError(
+                f"state must be a file that can be written, but none can in {path.parent} ({error.strerror})"
+            ) from None
+        return cls(path)
+
     def restore(self, fresh: BTAO) -> BTAO:
         """The run that the file holds; ValueError if it is none with the arguments of `fresh`."""
         self._known = self.path.read_bytes()

@@ -297,6 +297,26 @@ def test_runs_that_failed_are_made_anew_when_asked(run, tasks, tmp_path):
     assert kept.parent.name == "seed-0"
 
 
+@pytest.mark.parametrize("failing", ["__init__", "optimum"])
+@pytest.mark.parametrize("error", ["KeyError('rate')", "NotImplementedError('rate')", "SystemExit('rate')"])
+def test_a_task_that_cannot_be_built_is_refused_in_a_line(run, tmp_path, monkeypatch, failing, error):
+    method = "def __init__(self, **given):" if failing == "__init__" else "@property\n    def optimum(self):"
+    code = "from benchmarks.objectives.currin import Currin\n\nclass Faulty(Currin):\n    "
+    (tmp_path / "faulty_task.py").write_text(f"{code}{method}\n        raise {error}\n")
+    monkeypatch.delitem(sys.modules, "faulty_task", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    status, _, err = run(*CURRIN, "task._target_=faulty_task.Faulty", "seeds=1")
+    assert status == 2 and err.count("\n") == 1
+    kind = error.partition("(")[0]
+    assert err.startswith(f"error: task currin: 'faulty_task.Faulty' cannot be built: {kind}: ") and "rate" in err
+
+
+def test_the_tables_of_a_sweep_say_what_tells_its_jobs_apart(run):
+    _, out, _ = run("-m", *CURRIN, "seeds=1", "budget.heavy=2", "task.parameters.noise=0,0.1")
+    titles = [line.partition(", scale")[0] for line in out.splitlines() if "scale=" in line]
+    assert titles == ["(1/2) currin (task.parameters.noise=0)", "(2/2) currin (task.parameters.noise=0.1)"]
+
+
 def test_a_run_that_a_process_works_on_is_not_made_anew(run, tmp_path):
     arguments = [*CURRIN, "seeds=2", "budget.heavy=2"]
     run(*arguments)

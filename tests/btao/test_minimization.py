@@ -366,6 +366,28 @@ def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path):
     assert state.read_text() == "my notes"
 
 
+@pytest.mark.parametrize(
+    ("state", "kind", "message"),
+    [
+        ("", ValueError, "state must be a file, but '' is a folder"),
+        (".", ValueError, "state must be a file, but '.' is a folder"),
+        (5, TypeError, "state must be the path of a file or None, got 5"),
+        ("/proc/st.json", ValueError, "state must be a file that can be written, but none can in /proc"),
+    ],
+)
+def test_a_state_that_cannot_be_written_is_refused_before_any_run(state, kind, message):
+    counter = Interrupting()
+    with pytest.raises(kind, match=message):
+        minimize(counter.objectives(), SPACE, n_heavy=3, state=state, **OPTIONS)
+    assert counter.count == 0
+
+
+def test_a_state_may_be_in_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    minimize(OBJECTIVES, SPACE, n_heavy=3, state="~/run.json", **OPTIONS)
+    assert (tmp_path / "run.json").exists()
+
+
 def test_a_state_in_a_folder_that_is_missing_is_refused_before_any_run(tmp_path):
     counter = Interrupting()
     with pytest.raises(ValueError, match=r"state must be a file in an existing folder, but .*missing is none"):

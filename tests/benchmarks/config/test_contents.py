@@ -73,6 +73,17 @@ def test_what_a_task_lacks_is_named(key):
         check("task", "mine", {name: value for name, value in TASK.items() if name != key})
 
 
+def test_a_value_that_holds_itself_is_refused():
+    itself = {}
+    itself["mode"] = itself
+    with pytest.raises(
+        UsageError, match=r"parameters\.mode holds itself: give a value of its own in place of the alias"
+    ):
+        check("task", "mine", TASK | {"parameters": itself})
+    twice = {"low": 0.0}
+    check("method", "mine", {"_target_": "mine.Method", "one": twice, "other": twice})
+
+
 def test_a_method_has_a_class_and_any_parameters():
     check("method", "mine", {"_target_": "mine.Method", "n_init": None, "bounds": [0, 1]})
     with pytest.raises(UsageError, match="the key '_target_' is missing"):

@@ -123,6 +123,16 @@ def test_what_a_class_imports_from_the_project_or_from_beside_it_is_its_code_and
     )
 
 
+def test_a_folder_without_init_is_a_package_too(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "names_only"
+    folder.mkdir()
+    (folder / "helper.py").write_text("x = 1\n")
+    (folder / "method.py").write_text("from names_only.helper import x\nclass Method:\n    pass\n")
+    (found,) = digests({"method": Spec("m", "names_only.method.Method")}).values()
+    assert list(found) == ["names_only.method", "names_only.helper"]
+
+
 def test_a_module_beside_a_class_that_is_in_no_package_is_its_code(both):
     experiment, path = both
     path.with_name("helper_of_both.py").write_text("x = 1\n")

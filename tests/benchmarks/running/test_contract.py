@@ -126,8 +126,20 @@ ONE = (0.5,)
         (Evaluation(0.5, 1, testing=Time(1e9, 0.0)), "reports 1000000000.0 seconds of testing in "),
         (Evaluation(0.5, 1, test_error="low"), "evaluate of Square: test_error must be a number, got 'low'"),
         (Evaluation(0.5, 1, answer={1: 2}), "evaluate of Square: answer must be a mapping of names"),
+        (Evaluation(0.5, 1, answer={"a": 2}), "evaluate of Square: answer must hold configuration and distance"),
+        (
+            Evaluation(0.5, 1, answer={"configuration": "third", "distance": 0.1}),
+            "evaluate of Square: answer.configuration must be an integer of at least 0, got 'third'",
+        ),
+        (
+            Evaluation(0.5, 1, answer={"configuration": 3, "distance": "far"}),
+            "evaluate of Square: answer.distance must be a number, got 'far'",
+        ),
+        (Evaluation(0.5, 1, answer={"configuration": 3, "distance": -1}), "answer.distance must not be below 0"),
         (Evaluation(0.5, 1, curve=[0.5]), "evaluate of Square: curve must be a Curve"),
         (Evaluation(0.5, 1, curve=Curve(ONE, ONE, ONE, ONE)), "evaluate of Square: the lists of curve must be equally"),
+        (Evaluation(0.5, 1, curve=Curve(None, ONE, ONE, ONE, ONE)), "curve.validation_errors must be a list of num"),
+        (Evaluation(0.5, 1, curve=Curve(ONE, ONE, (-0.1,), ONE, ONE)), r"curve\.seconds must not be below 0, got -0.1"),
         (Evaluation(0.5, 1, curve=Curve(("a",), ONE, ONE, ONE, ONE)), r"curve\.validation_errors must be a number"),
     ],
 )
@@ -143,6 +155,17 @@ def test_an_evaluation_that_is_none_ends_the_run_and_the_corrected_task_goes_on(
     Square.accidents.clear()
     assert run(EXPERIMENT, tmp_path) is Status.FINISHED
     assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), math.inf], ids=["large", "small", "inf"])
+def test_a_value_beyond_a_float_is_a_failed_trial(tmp_path, value):
+    Square.evaluated.clear()
+    Square.accidents[1] = Evaluation(value, 1)
+    try:
+        assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+    finally:
+        Square.accidents.clear()
+    assert rows(EXPERIMENT, tmp_path)[1].status == "failed"
 
 
 @pytest.mark.parametrize("truth", ["bad", math.nan, [0.5, 0.5]])

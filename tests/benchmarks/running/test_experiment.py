@@ -75,6 +75,7 @@ TYPED = f"{__name__}:Typed"
     [
         ({"a": (-math.inf, 1), "b": 2}, {"b": 2, "a": [-math.inf, 1.0]}),
         ({"b": 3}, {"b": 3.0}),
+        ({"c": 0.0, "a": [0, 1]}, {"c": -0.0, "a": [-0.0, 1]}),
         ({"c": 0}, {"c": 0.0}),  # of the default's type where nothing is annotated
         ({"e": 1}, {"e": 1.0}),  # of the annotation's where they differ
         ({"c": 1e-3}, {"c": 0.001}),

@@ -7,7 +7,7 @@ from scripted_runs import Script, Square
 
 from baselines.btao import BTAOMethod
 from baselines.hyperband import Hyperband
-from baselines.protocol import Problem
+from baselines.protocol import Problem, Trial
 from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
 from benchmarks.running.budget import Budget
@@ -19,7 +19,9 @@ PROBLEM = Problem(Square.space, heavy_iterations=50, light_iterations=10)
 
 
 def task(patience=None, resumes=False):
-    return SimpleNamespace(light=Level(10, patience), heavy=Level(50, patience), resume_training=resumes)
+    return SimpleNamespace(
+        space=Square.space, light=Level(10, patience), heavy=Level(50, patience), resume_training=resumes
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,23 +35,25 @@ def task(patience=None, resumes=False):
     ],
 )
 def test_btao_needs_the_light_runs_of_its_start_too(patience, resumes, least, most):
-    assert forecast(BTAOMethod(PROBLEM, 0), task(patience, resumes)) == Forecast(least, most)
+    assert forecast("btao", BTAOMethod(PROBLEM, 0), task(patience, resumes)) == Forecast(least, most)
 
 
 def test_a_method_of_heavy_runs_needs_one():
-    assert forecast(RandomSearch(PROBLEM, 0), task(patience=3)) == Forecast(50, 50)
+    assert forecast("random_search", RandomSearch(PROBLEM, 0), task(patience=3)) == Forecast(50, 50)
 
 
 def test_brackets_need_their_lower_rungs():
     # Nine runs of 5 iterations and three of 17, of which one is promoted.
     problem = Problem(Square.space, heavy_iterations=50, light_iterations=5)
-    assert forecast(Hyperband(problem, 0), task(resumes=True)) == Forecast(9 * 5 + 3 * 12 + 33, 9 * 5 + 3 * 12 + 33)
-    assert forecast(Hyperband(problem, 0), task()) == Forecast(9 * 5 + 3 * 17 + 50, 9 * 5 + 3 * 17 + 50)
+    assert forecast("hyperband", Hyperband(problem, 0), task(resumes=True)) == Forecast(
+        9 * 5 + 3 * 12 + 33, 9 * 5 + 3 * 12 + 33
+    )
+    assert forecast("hyperband", Hyperband(problem, 0), task()) == Forecast(9 * 5 + 3 * 17 + 50, 9 * 5 + 3 * 17 + 50)
 
 
 @pytest.mark.parametrize(("plan", "length"), [([10], 10_000), ([10, 50], 1)])
 def test_a_method_that_asks_for_no_heavy_run_has_no_forecast(plan, length):
-    assert forecast(Script(PROBLEM, 0, plan, length), task()) is None
+    assert forecast("script", Script(PROBLEM, 0, plan, length), task()) is None
 
 
 def test_a_budget_that_covers_no_heavy_run_is_refused_with_the_least_that_each_method_needs():
@@ -70,6 +74,41 @@ def test_a_budget_that_covers_no_heavy_run_is_refused_with_the_least_that_each_m
         == ["btao may end before its first heavy run: that is sure with budget.iterations=100 or more only"]
     )
     assert check(100) == []
+
+
+class Faulty(Script):
+    """A script whose trial is another each time."""
+
+    answer = None
+
+    def ask(self):
+        if isinstance(self.answer, type):
+            raise self.answer("rate")
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (KeyError, r"^method faulty: KeyError: 'rate'$"),
+        (SystemExit, r"^method faulty: SystemExit: rate$"),
+        (None, r"^method faulty: TypeError: ask of Faulty must return a Trial, got None$"),
+        (Trial(0, {"x": 7.0}, False, 10), r"^method faulty: ValueError: ask of Faulty: parameter 'x': must lie in"),
+    ],
+)
+def test_a_method_that_fails_when_it_is_asked_beforehand_is_named_in_a_line(answer, message):
+    method = Faulty(PROBLEM, 0)
+    method.answer = answer
+    with pytest.raises(UsageError, match=message):
+        check_budget(Budget(iterations=60), task(), {"faulty": method})
+
+
+@pytest.mark.parametrize("size", [None, ("many", 1), (1,), (-1, 2), (1.0, 2)])
+def test_a_size_of_a_start_that_is_none_is_refused(size):
+    method = Script(PROBLEM, 0)
+    method.start_size = size
+    with pytest.raises(UsageError, match="method mine: start_size must be two integers, of light and heavy runs, got"):
+        check_budget(Budget(heavy=1), task(), {"mine": method})
 
 
 def test_a_budget_without_iterations_asks_nothing():
