@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 
-from baselines.libraries.interpreter import interpreter
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder
@@ -38,7 +37,7 @@ def main(arguments: list[str]) -> int:
     print(LEGEND)
     commands = dict.fromkeys([*(command for grid in found for command in progress.finishing(grid)), *jobs.values()])
     if commands:
-        print(f"\nto finish (python: {interpreter()}):", *commands, sep="\n  ")
+        print("\nto finish:", *(command.here for command in commands), sep="\n  ")
     return 1 if commands else 0
 
 

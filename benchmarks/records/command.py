@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from baselines.libraries.interpreter import interpreter
 from benchmarks.config.options import value_of, with_values
 from benchmarks.config.registry import ROOT, TABLES, default_out, found_from_here
 
@@ -62,6 +63,12 @@ class Command:
         if self.module == STUDY_MODULE:
             return f"study.run({', '.join(self.arguments)})"
         return shlex.join(["python", "-m", self.module, *self.arguments]) if self.module else ""
+
+    @property
+    def here(self) -> str:
+        """As `str`, with the Python that runs: the line for this machine."""
+        text = str(self)
+        return text.replace("python", shlex.quote(interpreter()), 1) if text.startswith("python ") else text
 
     def given(self, **values: str) -> Command:
         """This command with other values of options."""

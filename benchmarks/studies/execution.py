@@ -46,6 +46,9 @@ def command_of(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
+    tables = [os.path.expanduser(table) for table in (value_of(arguments, "table") or "").split(",")]
+    if all(map(os.path.exists, tables)):  # files, not names of tables
+        found["table"] = ",".join(map(os.path.abspath, tables))
     conf = value_of(arguments, "conf")
     found |= {} if conf is None else {"conf": os.path.abspath(os.path.expanduser(conf))}
     again = with_values(without(arguments, "rerun"), found)  # a run that was made anew is not made anew once more

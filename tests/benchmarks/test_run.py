@@ -311,6 +311,16 @@ def test_a_task_that_cannot_be_built_is_refused_in_a_line(run, tmp_path, monkeyp
     assert err.startswith(f"error: task currin: 'faulty_task.Faulty' cannot be built: {kind}: ") and "rate" in err
 
 
+def test_a_table_given_by_its_path_is_found_from_any_folder_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t [1].parquet").touch()
+    given = ["task=svm", "source=table"]
+    for table in ("t [1].parquet", "./t [1].parquet"):
+        assert command_of([*given, f"table={table}"], []).value("table") == str(tmp_path / "t [1].parquet")
+    assert command_of([*given, "table=svm-mnist-paper"], []).value("table") == "svm-mnist-paper"
+    assert command_of(given, []).value("table") is None
+
+
 def test_the_tables_of_a_sweep_say_what_tells_its_jobs_apart(run):
     _, out, _ = run("-m", *CURRIN, "seeds=1", "budget.heavy=2", "task.parameters.noise=0,0.1")
     titles = [line.partition(", scale")[0] for line in out.splitlines() if "scale=" in line]

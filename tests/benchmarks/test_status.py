@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas
 import pytest
 
+from baselines.libraries.interpreter import run_module
 from benchmarks import run as run_command
 from benchmarks.config import options
 from benchmarks.config.registry import TABLES
@@ -25,7 +26,8 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.status import main
 
-TO_FINISH = f"to finish (python: {sys.executable}):"
+TO_FINISH = "to finish:"
+PYTHON = f"  {shlex.quote(sys.executable)} -m"
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)
 HASH = "0123456789"
 
@@ -91,7 +93,7 @@ def test_every_state_is_told_apart_and_each_command_is_named_once(here, capsys):
         ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing",
         "",
         TO_FINISH,
-        f"  {both}",
+        f"  {both.here}",
     ]
 
 
@@ -112,8 +114,8 @@ def test_a_seed_that_no_command_of_the_method_names_gets_one_of_its_own(here, ca
     out = capsys.readouterr().out.splitlines()
     assert out[1:4] == ["   0 10", "a  .  -  1/2", "b  -  .  1/2"]
     assert out[out.index(TO_FINISH) + 1 :] == [
-        "  python -m benchmarks.run task=currin budget.heavy=3 out=out method=a 'seeds=[10]'",
-        "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
+        f"{PYTHON} benchmarks.run task=currin budget.heavy=3 out=out method=a 'seeds=[10]'",
+        f"{PYTHON} benchmarks.run task=currin out=out method=b 'seeds=[0]'",
     ]
 
 
@@ -126,11 +128,11 @@ def test_methods_that_a_command_names_are_missing_until_they_begin(here, capsys)
     out = capsys.readouterr().out.splitlines()
     assert out[1:5] == ["   0 1 4", "a  . . -  2/3", "b  - . -  1/3", "c  - - -  0/3"]
     assert out[out.index(TO_FINISH) + 1 :] == [
-        "  python -m benchmarks.run task=currin out=out method=a 'seeds=[4]'",
-        "  python -m benchmarks.run task=currin out=out method=b 'seeds=[0]'",
-        "  python -m benchmarks.run task=currin method=b 'seeds=[1,4]' out=out",
-        f"  {asked}",
-        "  python -m benchmarks.run task=currin out=out method=c 'seeds=[4]'",
+        f"{PYTHON} benchmarks.run task=currin out=out method=a 'seeds=[4]'",
+        f"{PYTHON} benchmarks.run task=currin out=out method=b 'seeds=[0]'",
+        f"{PYTHON} benchmarks.run task=currin method=b 'seeds=[1,4]' out=out",
+        f"  {asked.here}",
+        f"{PYTHON} benchmarks.run task=currin out=out method=c 'seeds=[4]'",
     ]
 
 
@@ -149,7 +151,7 @@ def test_jobs_of_a_sweep_that_have_not_begun_are_named(here, capsys):
     for job in ("budget.heavy=9, scale=smoke, task=currin", "budget.heavy=3, scale=laptop, task=park"):
         assert f"\n{job}: not begun\n" in out
     assert out.count("not begun") == 6  # of 8, as two differ in the scale alone
-    assert out.endswith(f"{TO_FINISH}\n  {sweep}\n")
+    assert out.endswith(f"{TO_FINISH}\n  {sweep.here}\n")
     record(here, "a", 0, "finished", sweep, heavy=9, hash="currin-9")
     assert main(["out=out"]) == 1
     assert capsys.readouterr().out.count("not begun") == 4
@@ -206,7 +208,7 @@ def test_a_run_whose_worker_dies_before_any_trial_has_failed(here, dying, capsys
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1:3] == ["               0", "random_search  F  0/1"]
-    assert out[-1] == f"  python -m benchmarks.run {shlex.join(arguments)}"
+    assert out[-1] == f"{PYTHON} benchmarks.run {shlex.join(arguments)}"
 
 
 def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_trial(here, dying, capsys):
@@ -254,20 +256,19 @@ def test_records_that_were_moved_are_finished_where_they_are(here, capsys):
     record(here, "a", 0, "running", command("method=a", "seeds=1"))
     here.rename(here.parent / "moved")
     assert main(["out=moved/currin"]) == 1
-    expected = f"  python -m benchmarks.run task=currin method=a seeds=1 out={here.parent / 'moved'}"
+    expected = f"{PYTHON} benchmarks.run task=currin method=a seeds=1 out={here.parent / 'moved'}"
     assert capsys.readouterr().out.splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize("given", ["", " out=results/tables", " out=tables"])
 def test_a_recording_is_finished_in_the_folder_of_its_table(here, monkeypatch, capsys, given):
     tables = here.parent / (given.partition("=")[2] or "results/tables")
-    text = f"python -m benchmarks.record task=fcn n=16{given}"
     record(tables / "fcn-mnist-paper.parts", "design", 0, "running", recording("n=16", *given.split()))
     assert main([f"out={tables}"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == f"  {text}"
+    assert capsys.readouterr().out.splitlines()[-1] == f"{PYTHON} benchmarks.record task=fcn n=16{given}"
     monkeypatch.chdir("/")
     assert main([f"out={tables}"]) == 1
-    expected = f"  python -m benchmarks.record task=fcn n=16 out={tables}"
+    expected = f"  {run_module('benchmarks.record', 'task=fcn', 'n=16', f'out={tables}')}"
     assert capsys.readouterr().out.splitlines()[-1] == expected
 
 
@@ -280,7 +281,7 @@ def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(her
     assert main([f"out={here}"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1] == "0 of 24 configurations in the table, 3 more logged; parts begun here: 1 done, 1 truncated"
-    assert out[-2:] == [TO_FINISH, f"  {texts[1]} out={here}"]
+    assert out[-2:] == [TO_FINISH, f"  {texts[1].here} out={here}"]
     pandas.DataFrame({"configuration": [0, 0, *range(5, 24)], "seconds": 1.0}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 1
     assert capsys.readouterr().out.splitlines()[1].startswith("20 of 24 configurations in the table; parts")
@@ -288,7 +289,7 @@ def test_configurations_of_a_recording_are_counted_in_its_table_and_its_logs(her
     assert main([f"out={here}"]) == 1  # the first is logged: it was not gathered, or it failed
     out = capsys.readouterr().out.splitlines()
     assert out[1].startswith("23 of 24 configurations in the table, 1 more logged; parts")
-    assert out[-1] == f"  {texts[1]} out={here}"
+    assert out[-1] == f"  {texts[1].here} out={here}"
     pandas.DataFrame({"configuration": range(24)}).to_parquet(here / "fcn.parquet")
     assert main([f"out={here}"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("24 of 24 configurations in the table; parts")

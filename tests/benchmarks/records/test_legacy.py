@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_status_and_report_read_them(recorded, capsys):
         "btao_paper     - T  0/2",
         "random_search  . -  1/2",
     ]
-    assert lines[-1] == f"  python -m benchmarks.run {shlex.join(TOY)}"
+    assert lines[-1] == f"  {shlex.quote(sys.executable)} -m benchmarks.run {shlex.join(TOY)}"
     assert report.main(["out=runs"]) == 0
     assert "btao_paper" in (recorded / "report.md").read_text()
 
