@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.errors import UsageError
-from benchmarks.common.files import write_whole
 from benchmarks.config import options
+from btao.running.files import write_whole
 
 if TYPE_CHECKING:
     from pandas import DataFrame

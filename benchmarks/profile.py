@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.common.files import replacing
 from benchmarks.config import options
 from benchmarks.studies.model_accuracy import portable_study, read_arguments
+from btao.running.files import replacing
 
 HELP = """\
 usage: python -m benchmarks.profile task=NAME [OPTION=VALUE ...]

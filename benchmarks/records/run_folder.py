@@ -26,10 +26,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.common.files import write_whole
 from benchmarks.records.legacy import identity_of_schema_1, run_of_schema_1
 from benchmarks.records.run_info import SCHEMA, RunInfo, Status, digest_of
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, TrialLog, read_rows
+from btao.running.files import write_whole
 
 RUN, ERROR, OUTPUT, LIBRARY, CRASHES = "run.json", "error.txt", "output.txt", "library", "killed.json"
 ASIDE = "aside"  # below the folder of records: runs that were made anew

@@ -17,12 +17,12 @@ from benchmarks.analysis.incumbents import RUN, incumbents, ordered_labels
 from benchmarks.analysis.intervals import check_choice
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
-from benchmarks.common.files import write_whole
 from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown, study_page
 from benchmarks.reporting.latex import latex
 from benchmarks.reporting.page import Block
 from benchmarks.reporting.study_table import Planned, tables, unequal_budgets
+from btao.running.files import write_whole
 
 
 @dataclass(frozen=True, eq=False)

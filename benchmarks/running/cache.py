@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from baselines.protocol import Trial
-from benchmarks.common.files import write_whole
 from benchmarks.objectives.protocol import Curve, Evaluation
 from benchmarks.records.curves import curve_of
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.trials import Row
 from benchmarks.running.continuation import Continuation
+from btao.running.files import write_whole
 from btao.training import Level
 
 FOLDER = ".cache"  # below `out`; no task can be called so

@@ -21,11 +21,11 @@ from typing import Any, cast
 import numpy as np
 
 from baselines.protocol import Trial
-from benchmarks.common.files import replacing
 from benchmarks.objectives.curve import CurveTask, Past, State
 from benchmarks.objectives.protocol import Curve, Evaluation, Objective, is_trained
 from benchmarks.records.curves import curve_of
 from benchmarks.records.trials import Row
+from btao.running.files import replacing
 from btao.training import Level
 
 FOLDER = "states"

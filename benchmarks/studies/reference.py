@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.analysis.variants import commands as ablation_commands
 from benchmarks.common.environment import portably
-from benchmarks.common.files import replacing
 from benchmarks.config.registry import ROOT, TABLES
+from btao.running.files import replacing
 
 # pandas, matplotlib and what runs experiments are imported when used: --help starts at once.
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.common.files import replacing
 from benchmarks.config.registry import FORMER_TARGETS, target_of
 from benchmarks.config.spec import FIRST_VERSION, Spec
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.protocol import Objective
 from benchmarks.tables.design import grid_space
 from btao import Space
+from btao.running.files import replacing
 
 if TYPE_CHECKING:
     import pandas

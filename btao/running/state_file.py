@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from btao.optimizer import BTAO, OPTIONS
+from btao.running.files import write_whole
 
 # What a run and the state that it continues must have in common.
 BOUNDS = ("delta_bounds", "rho_bounds")
@@ -65,12 +66,12 @@ class StateFile:
         content = optimizer.to_json().encode()
         if self.path.exists() and self.path.read_bytes() != self._known:
             kept = _free(self.path)
-            _write(kept, content)
+            write_whole(kept, content)
             raise RuntimeError(
                 f"{self.path} was written by another run meanwhile, and is left as that run wrote it; what this one "
                 f"has is in {kept}: give every run a file of its own"
             )
-        _write(self.path, content)
+        write_whole(self.path, content)
         self._known = content
 
 
@@ -79,17 +80,3 @@ def _free(path: Path) -> Path:
     return next(
         free for k in itertools.count(2) if not (free := path.with_name(f"{path.stem}-{k}{path.suffix}")).exists()
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace the file in one step, so that a crash leaves the old state or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from benchmarks.common.files import replacing, write_whole
+from btao.running.files import replacing, write_whole
 
 
 @pytest.mark.parametrize(("content", "written"), [("é\n", b"\xc3\xa9\n"), (b"\x00", b"\x00"), ("", b"")])
