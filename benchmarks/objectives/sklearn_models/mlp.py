@@ -15,7 +15,7 @@ from benchmarks.objectives.image_task import ImageTask
 from benchmarks.objectives.protocol import configuration_seed
 from benchmarks.objectives.sklearn_models.epoch_training import EpochTraining
 from benchmarks.objectives.sklearn_models.model_training import random_state
-from btao import Categorical, Integer, Real, Space
+from btao import Categorical, Integer, Real, Space, When
 from btao.training import Level
 
 # What each optimizer keeps for every array of weights, as scikit-learn names it.
@@ -71,7 +71,8 @@ class MLP(ImageTask, CurveTask):
             "momentum": Real(0.0, 0.99),
             "batch_size": Integer(32, 256, log=True),
             "alpha": Real(1e-6, 1e1, log=True),
-        }
+        },
+        conditions={"momentum": When("optimizer", "sgd")},
     )
 
     def __init__(
@@ -110,8 +111,6 @@ class MLP(ImageTask, CurveTask):
         """See `CurveTask.start`."""
         from sklearn.neural_network import MLPClassifier
 
-        if config["optimizer"] != "sgd":
-            config = {name: value for name, value in config.items() if name != "momentum"}
         seed = configuration_seed(seed, config)
         named = {name: config[name] for name in ("activation", "alpha", "momentum") if name in config}
         model = MLPClassifier(
