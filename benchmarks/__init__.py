@@ -16,7 +16,7 @@ level       How long a trial trains, and what stops it: light or heavy (`btao.tr
 table       Recorded training curves of many configurations, which answer trials in place of training
             (`tables.table.Table`).
 study       Many experiments and what they show together (`studies`): a run of plans, the accuracy of models, the
-            reference results. As one object of Python: `reporting.study.Study`.
+            reference results. As one object of Python: `studies.study.Study`.
 
 The way of one trial
 --------------------
@@ -71,7 +71,7 @@ A room imports only from floors below its own, wherever in a file the import sta
 tests/packaging/test_imports.py enforces it, owns the table of floors and, run as a script, prints the graph.
 
     floor  room         holds
-    1      common       environment of processes, streams, whole files, errors, formats of numbers
+    1      common       environment of processes, streams, errors, formats of numbers
            data         data sets: where they are, what was published, stand-ins, splits
     2      objectives   tasks, and what tasks share
            config       options, the files of conf/ and additions to them, requests, specs and code of classes
@@ -81,9 +81,9 @@ tests/packaging/test_imports.py enforces it, owns the table of floors and, run a
            analysis     incumbents, curves, intervals, scores, ranks, targets, claims
     6      console      progress and final table in a terminal
            figures      style, and each kind of figure
-    7      reporting    parts of the report, HTML, Markdown and LaTeX; the object Study
-           studies      execution of plans, calls from Python, accuracy of models, reference results
-    8      (commands)   the modules beside this file: each reads its arguments and calls the rooms; study is for Python
+    7      reporting    parts of the report, HTML, Markdown and LaTeX
+    8      studies      execution of plans, calls from Python, the object Study, accuracy of models, reference results
+    9      (commands)   the modules beside this file: each reads its arguments and calls the rooms; study is for Python
 
 Below all of them are `baselines`, which imports `btao`, and `btao`, which imports neither.
 

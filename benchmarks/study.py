@@ -13,10 +13,10 @@ from typing import Any
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import out_folder
-from benchmarks.reporting.recorded_study import of_folder, of_trials
-from benchmarks.reporting.study import Study
 from benchmarks.studies import reference as references
 from benchmarks.studies.functions import method, task
+from benchmarks.studies.recorded_study import of_folder, of_trials
+from benchmarks.studies.study import Study
 
 __all__ = ["Study", "load", "method", "reference", "run", "task"]
 

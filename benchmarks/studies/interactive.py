@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Done(NamedTuple):
-    """What a call comes to, as `benchmarks.reporting.study.Study` takes it."""
+    """What a call comes to, as `benchmarks.studies.study.Study` takes it."""
 
     trials: DataFrame
     titles: tuple[str, ...]

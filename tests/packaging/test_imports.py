@@ -35,7 +35,8 @@ FLOORS = (
     ("tables",),
     ("running", "analysis"),
     ("console", "figures"),
-    ("reporting", "studies"),
+    ("reporting",),
+    ("studies",),
     ("commands",),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS, start=1) for room in rooms}

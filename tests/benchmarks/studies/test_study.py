@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.reporting.latex import latex
-from benchmarks.reporting.study import Study
+from benchmarks.studies.study import Study
 from support import frame, run
 
 LINES = ("currin, heavy=3",)

@@ -12,7 +12,7 @@ from benchmarks.figures.style import method_styles
 from benchmarks.records.grid import Grid
 from benchmarks.records.labels import name_of
 from benchmarks.reporting.settings import read
-from benchmarks.reporting.study import Study
+from benchmarks.studies.study import Study
 
 
 def of_folder(out: Path) -> Study:

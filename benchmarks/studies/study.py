@@ -18,10 +18,11 @@ from benchmarks.analysis.intervals import check_choice
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
 from benchmarks.figures.curves import curves_figure
-from benchmarks.reporting import html, markdown, study_page
+from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
 from benchmarks.reporting.page import Block
-from benchmarks.reporting.study_table import Planned, tables, unequal_budgets
+from benchmarks.studies import study_page
+from benchmarks.studies.study_table import Planned, tables, unequal_budgets
 from btao.running.files import write_whole
 
 
