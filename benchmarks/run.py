@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from baselines.libraries.interpreter import run_module
 
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
+from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.help import help_text
 
@@ -41,7 +42,15 @@ def _plans(arguments: Sequence[str]) -> list[Plan]:
     requests = read(arguments)  # first, as it needs no numpy: a mistake shows at once
     from benchmarks.running.plan import plan
 
-    return [plan(request) for request in requests]
+    plans = []
+    for request in requests:
+        try:
+            plans.append(plan(request))
+        except UsageError as error:
+            if len(requests) == 1:
+                raise
+            raise UsageError(f"job {request.label}: {error}") from error
+    return plans
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def minimize(
     if heavy > n_heavy and warm_start is None:
         warnings.warn(
             f"n_heavy={n_heavy} is less than the {heavy} heavy runs of the start, before which {light} light runs are "
-            "made for nothing, and no proposal is; give a larger n_heavy or a smaller n_init",
+            "made for nothing, and no proposal is; give a larger n_heavy or a smaller start (n_init, n_init_heavy)",
             stacklevel=2,
         )
     file = None if state is None else StateFile.checked(state)

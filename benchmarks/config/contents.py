@@ -36,6 +36,8 @@ def check(group: str, name: str, content: Mapping[Any, Any]) -> None:
     target = content["_target_"]
     if not isinstance(target, str) or not {*target} & {".", ":"}:
         raise UsageError(f"_target_={text(target)}: give where the class is, as package.module.Class")
+    if "defaults" in content:
+        raise UsageError("unknown key 'defaults': a file here holds all of its own, so leave it out")
     if group == "task":
         _check_task(name, content)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.errors import UsageError
+from benchmarks.config.options import text
 from benchmarks.config.registry import INTERNAL
 from benchmarks.records.code_versions import several
 from benchmarks.records.command import Command, Job
@@ -185,7 +186,7 @@ def _state(folder: RunFolder, run: RunInfo) -> str:
 
 def _title(task: str, shared: Mapping[str, Any]) -> str:
     """Task and configuration in one line."""
-    parts = [f"{name}={value}" for name, value in shared["task"].get("parameters", {}).items()]
+    parts = [f"{name}={text(value)}" for name, value in shared["task"].get("parameters", {}).items()]
     parts += [f"budget.{name}={value}" for name, value in shared["budget"].items() if value is not None]
     parts += [f"threads={shared['threads']}"] + ["shared_init=true"] * ("shared_init" in shared)
     parts += [f"data: {shared['data']['name']}"] if shared["data"] else []

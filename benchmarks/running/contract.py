@@ -116,7 +116,7 @@ def measured(objective: Objective, evaluation: Evaluation, granted: int) -> Eval
             evaluation,
             value=math.nan if failed else fields.real("value", evaluation.value),
             iterations=iterations,
-            error=fields.text("error", evaluation.error) if failed else None,
+            error=(fields.text("error", evaluation.error) or "no reason was given") if failed else None,
             curve=None if evaluation.curve is None else _curve(evaluation.curve),
             seconds=_seconds_if_any("seconds", evaluation.seconds),
             processor_seconds=_seconds_if_any("processor_seconds", evaluation.processor_seconds),

@@ -8,12 +8,13 @@ through the recorded trials, which must come out the same.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -260,7 +261,8 @@ def run_experiment(
             run = folder.begin(run)  # first: building takes its time, and the process may die of it
             folder.keep_sources(experiment.sources)
             objective, method = experiment.build(folder.library)
-            objective.prepare()
+            with _code_of(objective, "prepare"):
+                objective.prepare()
             run = folder.note_optimum(run, objective.optimum)
             training = experiment.source.training(objective, experiment.seed, folder.path)
             if experiment.cache and isinstance(training, Continuation) and training.trains:
@@ -355,6 +357,10 @@ class _Trials:
                 f"{describe_error(code_error)}. Once it is corrected, the same command goes on"
             ) from code_error
 
+    def _truth(self, trial: Trial) -> float | None:
+        with _code_of(self.objective, "truth"):
+            return true_value(self.objective, trial.config)
+
     def _measure(self, trial: Trial) -> Row:
         """Train as a trial says. The row lacks the method's seconds and the time."""
         level = _level(self.objective, trial)
@@ -397,13 +403,28 @@ class _Trials:
             train_seconds=seconds if evaluation.seconds is None else evaluation.seconds,
             method_seconds=0.0,
             time=0.0,
-            truth=None if failed else true_value(self.objective, trial.config),
+            truth=None if failed else self._truth(trial),
             curve=None if evaluation.curve is None else record_of(evaluation.curve, start),
             processor_seconds=processor if evaluation.processor_seconds is None else evaluation.processor_seconds,
             answer=evaluation.answer,
             test_error=None if failed else evaluation.test_error,
             cached=evaluation.cached or None,
         )
+
+
+@contextlib.contextmanager
+def _code_of(objective: Objective, method: str) -> Iterator[None]:
+    """Name the method of a task whose code is wrong."""
+    try:
+        yield
+    except Exception as error:
+        if not is_of_code(error):
+            raise
+        name = type(objective).__name__
+        raise TaskBroken(
+            f"{method} of {name} failed with an error of its code: {describe_error(error)}. Once it is corrected, the "
+            "same command goes on"
+        ) from error
 
 
 def _level(objective: Objective, trial: Trial) -> Level:

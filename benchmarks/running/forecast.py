@@ -108,7 +108,7 @@ def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -
         if given is not None and needed > given:
             yield (
                 f"{name} starts with {light} light and {heavy} heavy runs, more than budget.{limit}={given} covers: "
-                "light runs are paid for nothing, and no proposal is made; give a larger budget or a smaller n_init"
+                "light runs are paid for nothing, no proposal is made; give a larger budget or a smaller start (n_init)"
             )
             return
 

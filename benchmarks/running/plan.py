@@ -82,7 +82,6 @@ def plan(request: Request) -> Plan:
     # Whole paths, as the workers of a cluster start elsewhere.
     data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
     live = Live({"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {})
-    make_folder("out", request.out)
     try:
         parameters = request.task["parameters"] if request.table is None else request.given
         task = _spec(request, "task", request.task["name"], request.task["_target_"], parameters)
@@ -104,6 +103,7 @@ def plan(request: Request) -> Plan:
             _experiment(request, task, method, seed, data, source) for seed in request.seeds for method in methods
         ]
         cautions = [*source.cautions(objective), *check_budget(experiments[0].budget, objective, fresh)]
+        make_folder("out", request.out)
         done = finished(experiments, request.out)
     except CorruptRecord as error:
         raise UsageError(str(error)) from error

@@ -126,7 +126,7 @@ def test_a_budget_that_covers_no_heavy_run_is_refused_before_any_work(run, tmp_p
         *(2, ""),
         "error: budget.iterations=4 covers no heavy run: give at least 5 for random_search\n",
     )
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
     assert run(*CURRIN, "seeds=1", "budget.iterations=5")[0] == 0
 
 
@@ -183,7 +183,8 @@ def test_failures_of_all_jobs_of_a_sweep_are_collected(run, tasks):
 def test_nothing_is_run_if_any_job_of_a_sweep_is_impossible(run, tmp_path):
     status, out, err = run("-m", *CURRIN, "seeds=1", "task.parameters.noise=0,-1")
     assert (status, out) == (2, "")
-    assert err == "error: task currin: noise must be finite and not negative, got -1.0\n"
+    job = "task.parameters.noise=-1"
+    assert err == f"error: job {job}: task currin: noise must be finite and not negative, got -1.0\n"
     assert tables(tmp_path / "out") == {}
 
 
@@ -319,6 +320,13 @@ def test_a_table_given_by_its_path_is_found_from_any_folder_again(tmp_path, monk
         assert command_of([*given, f"table={table}"], []).value("table") == str(tmp_path / "t [1].parquet")
     assert command_of([*given, "table=svm-mnist-paper"], []).value("table") == "svm-mnist-paper"
     assert command_of(given, []).value("table") is None
+
+
+def test_a_job_of_a_sweep_that_is_refused_is_named_and_leaves_no_folder(run, tmp_path):
+    status, _, err = run("-m", "task=toy,currin", "method=random_search", "seeds=1", "budget.iterations=4,10")
+    start = "error: job budget.iterations=4, task=toy: budget.iterations=4 covers no heavy run"
+    assert status == 2 and err.startswith(start)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_tables_of_a_sweep_say_what_tells_its_jobs_apart(run):

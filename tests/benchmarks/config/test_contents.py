@@ -73,6 +73,11 @@ def test_what_a_task_lacks_is_named(key):
         check("task", "mine", {name: value for name, value in TASK.items() if name != key})
 
 
+def test_a_list_of_defaults_is_refused():
+    with pytest.raises(UsageError, match="unknown key 'defaults'"):
+        check("method", "mine", {"_target_": "mine.Method", "defaults": ["other"]})
+
+
 def test_a_value_that_holds_itself_is_refused():
     itself = {}
     itself["mode"] = itself

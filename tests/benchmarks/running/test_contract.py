@@ -157,6 +157,25 @@ def test_an_evaluation_that_is_none_ends_the_run_and_the_corrected_task_goes_on(
     assert timeless(EXPERIMENT, tmp_path) == timeless(EXPERIMENT, tmp_path / "undisturbed")
 
 
+@pytest.mark.parametrize("method", ["prepare", "truth"])
+def test_an_error_of_the_code_of_a_task_names_its_method_and_the_corrected_task_goes_on(tmp_path, monkeypatch, method):
+    with monkeypatch.context() as patch:
+        patch.setattr(Square, method, lambda *arguments: undefined)  # noqa: F821
+        with pytest.raises(ExperimentFailed, match=f"{method} of Square failed with an error of its code: NameError: "):
+            run(EXPERIMENT, tmp_path)
+    assert run(EXPERIMENT, tmp_path) is Status.FINISHED
+
+
+def test_a_failure_without_a_reason_says_so(tmp_path):
+    Square.evaluated.clear()
+    Square.accidents[1] = Evaluation(math.nan, 1, "")
+    try:
+        run(EXPERIMENT, tmp_path)
+    finally:
+        Square.accidents.clear()
+    assert rows(EXPERIMENT, tmp_path)[1].error == "no reason was given"
+
+
 @pytest.mark.parametrize("value", [10**400, -(10**400), math.inf], ids=["large", "small", "inf"])
 def test_a_value_beyond_a_float_is_a_failed_trial(tmp_path, value):
     Square.evaluated.clear()
