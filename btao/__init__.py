@@ -37,7 +37,7 @@ __all__ = [
     "minimize",
 ]
 
-_LATER = {
+LAZY = {  # by name, the module that is imported when it is first asked for
     "BTAO": "btao.optimizer",
     "BTAOSearchCV": "btao.search_cv.search",
     "OptimizationResult": "btao.minimization",
@@ -48,11 +48,11 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in LAZY:
         raise AttributeError(f"module 'btao' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+    value = globals()[name] = getattr(importlib.import_module(LAZY[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *__all__})  # what needs scikit-learn would raise where all is listed

@@ -213,6 +213,8 @@ def _retreat(space: Space, starts: FloatArray, ends: FloatArray) -> FloatArray:
 def _climb(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
     """Best-improvement hill climbing over the discrete coordinates of all starts at once."""
     moves = _moves(space)
+    if not moves:  # nothing but real parameters varies
+        return starts
     points, values = starts, acquisition(starts)
     every = np.arange(len(points))
     while True:

@@ -1,4 +1,4 @@
-"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-28)."""
+"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-29)."""
 
 from __future__ import annotations
 

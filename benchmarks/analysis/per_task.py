@@ -16,7 +16,7 @@ from benchmarks.analysis.intervals import RESAMPLING, Resampling, interval, stat
 from benchmarks.analysis.ranking import signed_rank
 
 COLUMNS = ("task", "label", "n", "statistic", "value", "low", "high", "std", "best")
-TEST = ("over", "pairs", "wins", "ties", "losses", "p", "p_holm")
+TEST = ("over", "pairs", "wins", "ties", "losses", "rank_sum", "p", "p_holm")
 
 
 def per_task(
@@ -41,8 +41,9 @@ def per_task(
         One row a task and label, in the order of `scores`: task, label, n (runs), statistic, value, low, high (its
         interval; nan for one run, and where a run found nothing), std (the sample standard deviation; nan likewise),
         best (whether no other value of the task is smaller). With `first` also over, which it names; pairs (seeds that
-        both have); wins, ties and losses of the label; p of Wilcoxon's signed-rank test over these seeds; and p_holm,
-        corrected for the number of tests on this task: nan for `first` itself, and where it has no run.
+        both have); wins, ties and losses of the label; rank_sum, below 0 where it is better by the test; p of
+        Wilcoxon's signed-rank test over these seeds; and p_holm, corrected for the number of tests on this task: nan
+        for `first` itself, and where it has no run.
 
     Raises
     ------
@@ -87,8 +88,8 @@ def _tests(values: DataFrame, first: str) -> DataFrame:
         pairs = values[[label, first]].dropna().to_numpy(float).T
         if pairs.size:
             result = signed_rank(*pairs)
-            table.loc[label, ["pairs", "wins", "ties", "losses", "p"]] = [
-                pairs.shape[1], *(result[name] for name in ("wins", "ties", "losses", "p"))
+            table.loc[label, ["pairs", "wins", "ties", "losses", "rank_sum", "p"]] = [
+                pairs.shape[1], *(result[name] for name in ("wins", "ties", "losses", "rank_sum", "p"))
             ]  # fmt: skip
     tested = table["p"].notna()
     if tested.any():

@@ -175,6 +175,8 @@ def pairwise(comparison: Blocks) -> DataFrame:
 def signed_rank(first: np.ndarray, second: np.ndarray) -> dict[str, float]:
     """Wilcoxon's signed-rank test of two methods in the same blocks: wins, ties, losses, difference, p, see `pairwise`.
 
+    And rank_sum, which is negative where the first is better by this test.
+
     Parameters
     ----------
     first, second : ndarray, shape (n,)
@@ -187,8 +189,14 @@ def signed_rank(first: np.ndarray, second: np.ndarray) -> dict[str, float]:
         "ties": int((difference == 0).sum()),
         "losses": int((difference > 0).sum()),
         "difference": float(np.median(difference)),
+        "rank_sum": _rank_sum(difference),
         "p": float(stats.wilcoxon(difference, zero_method="zsplit").pvalue) if difference.any() else 1.0,
     }
+
+
+def _rank_sum(difference: np.ndarray) -> float:
+    """The sum of the ranks of losses less that of wins: below 0 where the first is better by Wilcoxon's test."""
+    return float((stats.rankdata(np.abs(difference)) * np.sign(difference)).sum())
 
 
 def improvement(scores: DataFrame, *, confidence: float = 0.95) -> DataFrame:

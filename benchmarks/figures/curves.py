@@ -213,7 +213,7 @@ def curves_figure(
         listed = method_styles(curves["method"])
         order = [label for method in listed for label in curves.loc[curves["method"] == method, "label"].unique()]
     else:
-        curves["label"], order = keys(curves).map(labels), list(labels.values())
+        curves["label"], order = keys(curves).map(labels), list(dict.fromkeys(labels.values()))
     known = frame.groupby("task")["optimum"].first().notna()
     tables = []
     for (task, states), against in itertools.product(curves.groupby("task"), axes):

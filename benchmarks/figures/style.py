@@ -20,6 +20,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from matplotlib.typing import RcKeyType
 from pandas import DataFrame
@@ -137,6 +138,8 @@ def below_panels(figure: Figure, handles: Sequence[Artist], ncols: int, note: st
             handles=handles, loc="lower center", ncols=ncols, frameon=False, bbox_to_anchor=anchor, borderaxespad=0
         )
     figure.supxlabel(note, **NOTE).set_in_layout(False)
+    # A notebook cuts a figure to what is in its layout: this is, and is all of it.
+    figure.add_artist(Rectangle((0, 0), 1, 1, fill=False, linewidth=0, transform=figure.transFigure))
 
 
 def height_below(entries: int, ncols: int, note: str) -> float:

@@ -7,12 +7,11 @@ import functools
 import hashlib
 import importlib.util
 import inspect
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+import btao
 from benchmarks.config.spec import Spec
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Code, RunInfo, Start
@@ -162,7 +161,10 @@ def _at(root: Path, module: str) -> Path | None:
 
 
 def _imports(module: str, path: Path) -> set[str]:
-    """The modules that a file imports and those where the names are defined that it imports."""
+    """The modules that a file imports, and what may be modules in them.
+
+    By the text alone: what the process has loaded meanwhile must not change a digest.
+    """
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -176,11 +178,14 @@ def _imports(module: str, path: Path) -> set[str]:
             base = "." * node.level + (node.module or "")
             source = importlib.util.resolve_name(base, package) if node.level and package else base.lstrip(".")
             found.add(source)
-            for alias in node.names:
-                value: Any = vars(sys.modules[source]).get(alias.name) if source in sys.modules else None
-                defined = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-                found |= {defined} if isinstance(defined, str) else {f"{source}.{alias.name}"}
+            lazy = btao.LAZY if source == "btao" else {}
+            found |= {lazy.get(alias.name, f"{source}.{alias.name}") for alias in node.names}
     return found
+
+
+def _is_for_checkers(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
+    return name == "TYPE_CHECKING"
 
 
 def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -188,7 +193,7 @@ def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.Import | ast.ImportFro
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
-        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        elif isinstance(node, ast.If) and _is_for_checkers(node.test):
             yield from _statements(node.orelse)
         elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):  # no import is within an expression
             yield from _statements(ast.iter_child_nodes(node))

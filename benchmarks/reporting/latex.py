@@ -114,7 +114,7 @@ def _cell(row: dict[Any, Any] | None, spread: str, alpha: float, digits: int) ->
     elif spread == "interval" and not math.isnan(row["low"]):
         text += f" $[{_number(row['low'], digits)}, {_number(row['high'], digits)}]$"
     if row["p_holm"] <= alpha:  # not so for nan
-        text += BETTER if row["wins"] > row["losses"] else WORSE
+        text += BETTER if row["rank_sum"] < 0 else WORSE
     return text
 
 

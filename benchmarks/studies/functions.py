@@ -68,7 +68,7 @@ class FunctionMethod:
     """
 
     function: ClassVar[Callable[..., Mapping[str, Any]]]
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy")
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="heavy", conditions=True, constraint=True)
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem, self._seed = problem, check_seed(seed)

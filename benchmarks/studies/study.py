@@ -132,8 +132,8 @@ class Study:
 
         Such as `focus=`, the methods in color, and `column=`, the width.
         """
-        options |= {"labels": self.labels or None, "path": path}
-        return curves_figure(self.trials, cost, measure=measure, statistic=statistic, **options)
+        options.setdefault("labels", self.labels or None)
+        return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.
@@ -172,9 +172,13 @@ class Study:
         """Both studies together; a run that is in both is taken once."""
         if not isinstance(other, Study):
             return NotImplemented
-        trials = pd.concat([part for part in (self.trials, other.trials) if len(part)] or [self.trials])
+        more = other.trials
+        if len(self.trials) and len(more):  # whole runs: of one that was made twice, trials may differ in number
+            mine = pd.MultiIndex.from_frame(self.trials[RUN])
+            more = more[~pd.MultiIndex.from_frame(more[RUN]).isin(mine)]
+        parts = [part for part in (self.trials, more) if len(part)] or [self.trials]
         return Study(
-            trials.drop_duplicates([*RUN, "trial"], ignore_index=True) if len(trials) else trials,
+            pd.concat(parts, ignore_index=True),
             tuple(dict.fromkeys(self.titles + other.titles)),
             tuple(dict.fromkeys(self.methods + other.methods)),
             {**other.planned, **self.planned},

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from btao.arrays import FloatArray
+from btao.parameters import Integer
 from btao.space import Space
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
 
@@ -98,7 +99,26 @@ def _with_config(row: Mapping[str, Any], index: int, space: Space) -> dict[str, 
             '{"config": {...}, "level": ..., "value": ...}'
         )
     fields = {name: row[name] for name in (*FIELDS, "status") if name in row}
-    return fields | {"config": {name: row[name] for name in row if name not in FIELDS + IGNORED}}
+    config = {name: row[name] for name in row if name not in FIELDS + IGNORED}
+    there = {name: value for name, value in config.items() if not (value is None and _is_absent(name, space))}
+    return fields | {"config": {name: _of_table(value, name, space) for name, value in there.items()}}
+
+
+def _is_absent(name: str, space: Space) -> bool:
+    """Whether a null says that a parameter is inactive: in a table it has a column all the same."""
+    if name not in space.conditions:
+        return False
+    try:
+        space.parameters[name].validate(None)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _of_table(value: Any, name: str, space: Space) -> Any:
+    """A value as it was: beside nulls, a table makes floats of integers."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole and isinstance(space.parameters.get(name), Integer) else value
 
 
 def _is_null(value: object) -> bool:

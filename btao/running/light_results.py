@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from btao.parameters import key
 from btao.trial import Trial
 
 
@@ -32,6 +33,11 @@ class LightResults:
             return {}
         return {"light": self._kept.pop(_key(trial), None)}
 
+    def drop(self, trial: Trial) -> None:
+        """Forget the result of a light run that failed, after which no heavy one comes."""
+        if trial.level == "light" and trial.status != "ok":
+            self._kept.pop(_key(trial), None)
+
     def value(self, trial: Trial, returned: Any) -> Any:
         """The value of what an objective returned, without the result beside it, which is kept."""
         if not (self.wanted and isinstance(returned, tuple) and len(returned) == 2):
@@ -43,7 +49,8 @@ class LightResults:
 
 
 def _key(trial: Trial) -> Hashable:
-    return tuple(trial.config.values())
+    """The configuration, in which 1 and True are two values."""
+    return tuple((name, key(value)) for name, value in trial.config.items())
 
 
 def _takes_light(heavy: Callable[..., Any]) -> bool:

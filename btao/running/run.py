@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,8 @@ class Run:
         where = f"{trial.level} trial {trial.number} at {trial.config}"
         try:
             outcome: dict[str, Any] = {"value": self._light.value(trial, result())}
+        except (BrokenExecutor, CancelledError):  # a worker died: that is of no configuration
+            raise
         except Exception as error:
             if self._is_wrong(trial, error):
                 kept = "is not kept" if self._file is None else f"is not kept in {self._file.path}"
@@ -150,7 +153,7 @@ class Run:
 
     def _tell(self, trial: Trial, outcome: Mapping[str, Any]) -> None:
         try:
-            self._optimizer.tell(trial, **outcome)
+            self._light.drop(self._optimizer.tell(trial, **outcome))
         except (TypeError, ValueError) as error:
             got = outcome.get("value")
             raise TypeError(

@@ -246,7 +246,7 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _optimizer(self, candidates: Candidates, levels: Mapping[LevelName, _Level], seed: int) -> BTAO:
         options = dict(self.options or {})
         own: dict[str, Any] = {"seed": seed, "rule": self.rule, "n_init": self.n_init}
-        if twice := sorted({*options} & {*own, "space"}):
+        if twice := sorted({*options} & {*own, "space", "direction"}):
             raise ValueError(f"options must leave {twice} to the arguments of the search, got {options!r}")
         # A fit of scikit-learn begins anew.
         heavy_cost = levels["heavy"].amount / levels["light"].amount

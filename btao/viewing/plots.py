@@ -66,7 +66,9 @@ def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
         space.assemble((others | dict(zip(names, values, strict=True))).__getitem__)
         for values in itertools.product(*grids)
     ]
-    mean, std = optimizer.predict(configs)
+    allowed = np.array([space.allows(config) for config in configs])  # by the constraint; elsewhere nothing is drawn
+    mean, std = np.full((2, len(configs)), np.nan)
+    mean[allowed], std[allowed] = optimizer.predict([c for c, is_one in zip(configs, allowed, strict=True) if is_one])
     ax = ax or load("matplotlib.pyplot", "plot_profile()").figure(layout="constrained").add_subplot()
     axes = [_places(parameter, grid) for parameter, grid in zip(parameters, grids, strict=True)]
     if len(names) == 1:
@@ -119,8 +121,7 @@ def _grid(parameter: Parameter, n: int) -> list[Any]:
 def _places(parameter: Parameter, values: Sequence[Any]) -> FloatArray:
     """Where values stand on an axis: at themselves, or one beside the other where they are listed."""
     if isinstance(parameter, LISTED):
-        listed = [parameter.from_unit(float(u)) for u in parameter.centers()]
-        return np.array([listed.index(value) for value in values], dtype=float)
+        return np.array([parameter.index(value) for value in values], dtype=float)
     return np.array(values, dtype=float)
 
 
@@ -145,7 +146,7 @@ def _draw_plane(ax: Any, axes: Sequence[FloatArray], mean: FloatArray, std: Floa
     shape = [len(axis) for axis in axes]
     image = ax.pcolormesh(*axes, mean.reshape(shape).T, shading="nearest", cmap="viridis")
     ax.figure.colorbar(image, ax=ax, label="heavy, mean by the model")
-    if min(shape) > 1 and np.ptp(std) > 0:
+    if min(shape) > 1 and np.ptp(std[np.isfinite(std)]) > 0:
         lines = ax.contour(*axes, std.reshape(shape).T, levels=4, colors="w", linewidths=0.8)
         ax.clabel(lines, fmt="%.2g")
 

@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from btao import Space
+from btao import BTAO, Space
 from btao.acquisition import ENUMERABLE, beta, maximize, upper_confidence_bound
 from btao.gp import Kernel
-from btao.parameters import Categorical, Integer, Real
+from btao.parameters import Categorical, Constant, Integer, Real
 
 NONE_KNOWN = {dim: np.empty((0, dim)) for dim in range(1, 9)}
 
@@ -205,3 +205,13 @@ def test_a_flat_acquisition_still_gives_a_new_point_of_the_space(space):
         if known:
             assert not Kernel(space.dim, space).same(point[None, :], np.array(known)).any()
         known.append(point)
+
+
+@pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
+@pytest.mark.parametrize("other", [Constant(3), Categorical(["a"]), Real(2, 2)])
+def test_a_real_parameter_beside_one_that_does_not_vary_is_searched(rule, other):
+    optimizer = BTAO(Space({"x": Real(0, 1), "other": other}), n_init=2, seed=0, rule=rule)
+    for _ in range(9):
+        trial = optimizer.ask()
+        optimizer.tell(trial, (trial.config["x"] - 0.3) ** 2)
+    assert abs(optimizer.best.config["x"] - 0.3) < 0.1

@@ -48,3 +48,12 @@ def test_a_task_without_the_first_method_has_no_tests():
         per_task(both, "d")
     with pytest.raises(ValueError, match="several runs of a on currin with the seed 0"):
         per_task(pd.concat([both, both.iloc[:1]]))
+
+
+def test_the_side_of_a_test_is_that_of_its_ranks():
+    """As many wins as losses, but the wins are the larger ones."""
+    steps = np.arange(1.0, 31.0)
+    other = np.where(steps > 15, -steps, steps)
+    row = per_task(scores(a=np.zeros(30), b=other), first="a").set_index("label").loc["b"]
+    assert row["wins"] == row["losses"] == 15 and row["p"] < 0.05
+    assert row["rank_sum"] == steps[:15].sum() - steps[15:].sum() < 0

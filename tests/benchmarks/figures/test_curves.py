@@ -15,7 +15,7 @@ from matplotlib.image import imread
 
 import support
 from benchmarks.analysis import aggregate as analysis
-from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.figures import curves as plots
 from benchmarks.figures.style import METHOD_STYLES
 from support import frame, line
@@ -379,3 +379,17 @@ def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():
     assert axes.get_ylabel() == "test error of the incumbent"
     with pytest.raises(ValueError, match="got 'test_error': no heavy result has one on record"):
         plots.curves_figure(run([0.5]), measure="test_error")
+
+
+def test_a_notebook_cuts_nothing_off_a_figure():
+    figure = plots.curves_figure(crowd())
+    figure.draw_without_rendering()
+    shown, caption = figure.get_tightbbox().transformed(figure.dpi_scale_trans), figure._supxlabel.get_window_extent()
+    assert shown.y0 <= caption.y0 and caption.y1 <= shown.y1 and caption.height > 0
+
+
+def test_a_method_on_several_tasks_is_once_in_the_legend():
+    trials = crowd(["aaaa"], ["btao"], ["currin"])
+    trials = pd.concat([trials, trials.assign(task="other", hash="bbbb")])
+    figure = plots.curves_figure(trials, labels=dict.fromkeys(keys(trials).unique(), "btao"))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["btao (n = 2)"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import subprocess
 import sys
 
 import pytest
@@ -121,6 +122,21 @@ def test_what_a_class_imports_from_the_project_or_from_beside_it_is_its_code_and
     assert line.startswith(
         "the code of method m has changed since 1 of these runs were made (a_package_of_mine.deeper)"
     )
+
+
+@pytest.mark.parametrize("target", ["baselines.bohb.BOHB", "baselines.gp_bo.GPBO", "baselines.btao.BTAOMethod"])
+def test_what_a_process_has_loaded_meanwhile_does_not_change_a_digest(target):
+    script = (
+        "import sys\nfrom benchmarks.config.spec import Spec\nfrom benchmarks.records.source_code import digests\n"
+        f"spec = Spec('m', '{target}')\nspec.resolve()\n"
+        "if sys.argv[1:]:\n    import btao, benchmarks.studies.execution\n    btao.BTAO, btao.minimize\n"
+        "print(sorted(digests({'method': spec})['method']))"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", script, *more], capture_output=True, text=True, check=True).stdout
+        for more in ([], ["all"])
+    )
+    assert first == second and "btao.optimizer" in first
 
 
 def test_a_folder_without_init_is_a_package_too(tmp_path, monkeypatch):

@@ -76,6 +76,13 @@ def test_a_sum_has_the_runs_of_both_once(two):
         two + 3
 
 
+def test_a_run_that_both_have_is_taken_whole_from_the_first():
+    short = of(run("HH", [0.3, 0.2], method="mine", hash="cccc3333"), methods=("mine",))
+    long = of(run("HHH", [0.3, 0.25, 0.1], method="mine", hash="cccc3333"), methods=("mine",))
+    assert list((short + long).trials["value"]) == [0.3, 0.2]
+    assert list((long + short).trials["value"]) == [0.3, 0.25, 0.1]
+
+
 def test_a_sum_of_two_budgets_is_cautioned_about(two):
     assert two.cautions == []
     (line,) = (two + of(run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"), methods=("mine",))).cautions

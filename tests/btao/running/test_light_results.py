@@ -1,11 +1,12 @@
 """btao.running.light_results: a heavy run goes on from what the light one returned."""
 
 import gc
+import math
 import weakref
 
 import pytest
 
-from btao import minimize
+from btao import Categorical, Space, minimize
 from optimizer_runs import FREE, LINE
 
 OPTIONS = {"n_init": 2, **FREE}
@@ -85,3 +86,30 @@ def test_a_heavy_objective_without_a_signature_asks_for_nothing():
     objectives = {"light": value, "heavy": max}  # the larger key of {"x": ...} is no number
     with pytest.raises(TypeError, match=r"objectives\['heavy'\] must return a real number, got 'x'"):
         minimize(objectives, LINE, 1, n_init=1, **FREE)
+
+
+def test_the_result_of_a_light_run_that_failed_is_not_kept():
+    alive = weakref.WeakSet()
+
+    def light(config):
+        model = Model(config["x"])
+        alive.add(model)
+        return math.nan if config["x"] > 0.3 else value(config), model
+
+    def check(trial):
+        gc.collect()
+        assert all(model.x <= 0.3 for model in alive)
+
+    minimize({"light": light, "heavy": lambda config, light: value(config)}, LINE, 3, callback=check, seed=1, **OPTIONS)
+
+
+def test_1_and_true_are_two_configurations():
+    given = []
+
+    def heavy(config, light):
+        given.append((config["kind"], light))
+        return 0.5
+
+    space = Space({"kind": Categorical([1, True, "z"])})
+    minimize({"light": lambda config: (0.5, config["kind"]), "heavy": heavy}, space, 3, **OPTIONS)
+    assert len(given) == 3 and all(kind is light for kind, light in given)

@@ -91,7 +91,7 @@ import sys
 sys.modules["sklearn"] = None
 from btao import *
 import btao
-assert "BTAOSearchCV" in dir(btao)
+assert "BTAOSearchCV" not in dir(btao)
 try:
     btao.BTAOSearchCV
 except ImportError as error:
@@ -336,6 +336,7 @@ def test_heavy_runs_that_all_fail_are_an_error():
         ({"heavy_resource": 1, "light_resource": None}, "size=1 leaves no less for light runs"),
         ({"resource": "n_samples", "heavy_resource": 151}, "heavy_resource must be a number of samples from 1 to 150"),
         ({"rule": "best"}, "rule must be one of"),
+        ({"options": {"direction": "maximize"}}, r"options must leave \['direction'\] to the arguments of the search"),
         ({"options": {"rule": "joint"}}, r"options must leave \['rule'\] to the arguments of the search"),
         ({"scoring": ["accuracy", "f1_macro"], "refit": False}, "refit must name the score that is searched for"),
         ({"scoring": lambda *_: {"a": 1.0, "b": 0.0}, "refit": False}, r"refit must be one of the scores \['a', 'b'\]"),

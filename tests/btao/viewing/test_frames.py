@@ -6,7 +6,7 @@ import math
 import pandas as pd
 import pytest
 
-from btao import BTAO, Real, Space
+from btao import BTAO, Categorical, Integer, Real, Space, When
 from optimizer_runs import FREE, MIXED, play
 
 
@@ -44,3 +44,14 @@ def test_without_pandas_an_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(ImportError, match=r"trials_frame\(\) needs pandas: pip install pandas"):
         BTAO(MIXED).trials_frame()
+
+
+def test_a_table_of_a_conditional_space_is_a_warm_start():
+    parameters = {"kind": Categorical(["a", "b"]), "n": Integer(1, 9), "u": Real(0, 1)}
+    space = Space(parameters, conditions={"n": When("kind", "b")})
+    optimizer = BTAO(space, n_init=4, seed=1, **FREE)
+    play(optimizer, 12, lambda config, level: config["u"] + config.get("n", 0))
+    other = BTAO(space, n_init=4, seed=1, **FREE)
+    other.add_trials(optimizer.trials_frame())
+    assert {len(trial.config) for trial in other.trials} == {2, 3}
+    assert [trial.config for trial in other.trials] == [pytest.approx(trial.config) for trial in optimizer.trials]

@@ -123,3 +123,22 @@ def test_where_parameters_are_conditional_only_the_configurations_that_have_them
     play(other, 16, lambda config, level: 0.5 * (config["kind"] == "b"))
     with pytest.raises(ValueError, match=r"names must be active in the best configuration, .* but 'momentum' is not"):
         other.plot_profile("momentum")
+
+
+def test_where_the_constraint_refuses_nothing_is_drawn():
+    space = Space({"x": Real(0, 1), "y": Real(0, 1)}, constraint=lambda config: config["x"] + config["y"] <= 1.2)
+    optimizer = BTAO(space, n_init=4, seed=2, **FREE)
+    play(optimizer, 16, lambda config, level: (config["x"] - 0.7) ** 2 + (config["y"] - 0.4) ** 2)
+    x, mean = line(optimizer.plot_profile("x"), "heavy, by the model")
+    allowed = x + optimizer.best.config["y"] <= 1.2
+    assert 0 < allowed.sum() < len(x)
+    np.testing.assert_array_equal(np.isfinite(mean), allowed)
+    assert optimizer.plot_profile("x", "y").get_ylabel() == "y"
+
+
+def test_true_and_1_have_places_of_their_own():
+    space = Space({"kind": Categorical([1, True, "z"])})
+    optimizer = BTAO(space, n_init=3, seed=0, **FREE)
+    play(optimizer, 6, lambda config, level: {int: 0.1, bool: 0.2, str: 0.3}[type(config["kind"])])
+    places, told = line(optimizer.plot_profile("kind"), "light")
+    assert dict(zip(places, told, strict=True)) == {0: 0.1, 1: 0.2, 2: 0.3}
