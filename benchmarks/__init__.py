@@ -125,7 +125,8 @@ A statistic
     that judges a claim:                    a function in analysis/checks.py, which claims.yaml names as `check`
 A column of the record
     records/trials.py                       a field of Row, None by default: then it is left out where it is not known,
-                                            and old records are read as before; its kind in CASTS
+                                            and old records are read as before; its kind in CASTS, its
+                                            name in NULLABLE
     running/experiment.py                   `_Trials._measure` fills it, from a field of objectives/protocol.py's
                                             Evaluation if the task knows it, which running/contract.py then checks
     records/frames.py                       COLUMN_TYPES, for `load`

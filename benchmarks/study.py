@@ -42,6 +42,8 @@ def run(
     out: str | Path | None = None,
     conf: str | Path | None = None,
     display: str | None = None,
+    cache: bool | None = None,
+    rerun: str | None = None,
 ) -> Study:
     """Run methods on a task; what is done already is not run again.
 
@@ -61,6 +63,8 @@ def run(
         Limits named heavy, iterations, seconds and train_seconds, as {"train_seconds": 600}.
     seeds, source, table, scale, shared_init, data, data_dir, engine, address, jobs, threads, out, conf, display
         The options of the command, as `python -m benchmarks.run --help` explains them; address is engine.address.
+    cache, rerun
+        Likewise.
 
     Returns
     -------
@@ -101,6 +105,8 @@ def run(
         out=out,
         conf=conf,
         display=display,
+        cache=cache,
+        rerun=rerun,
     )
     try:
         done = carry_out(*asked)

@@ -58,7 +58,7 @@ def scores(
     measure : {None, "regret", "value", "test_error"}
         None takes the regret on tasks where it is known, else the value.
     against, at : str and float, optional
-        An axis of `analysis.AXES` and a cost on it: the score is then what the run has reached at
+        An axis of `aggregate.AXES` and a cost on it: the score is then what the run has reached at
         this cost. Without them it is what the run has reached at its end, so give finished runs.
 
     Returns

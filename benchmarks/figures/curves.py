@@ -166,7 +166,7 @@ def curves_figure(
     frame : DataFrame
         Trials as `records.load` returns them.
     against : str, or sequence of str
-        The horizontal axis, of `analysis.AXES`, or several; `COSTS` shows seconds of training beside
+        The horizontal axis, of `analysis.aggregate.AXES`, or several; `COSTS` shows seconds of training beside
         iterations in heavy equivalents.
     measure : {None, "regret", "value", "test_error"}
         None shows the regret where the optimum is known, else the value. The test error is that of the incumbent,

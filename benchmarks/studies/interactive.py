@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from benchmarks.running.progress import Failure
+from benchmarks.studies.rerun import set_aside
 
 
 class Done(NamedTuple):
@@ -44,12 +45,13 @@ def carry_out(plan: Plan, command: Command) -> Done:
     Raises
     ------
     UsageError
-        If the cluster that it asks for cannot be used.
+        If the cluster that it asks for cannot be used, or a process works on a run that is to be made anew.
     KeyboardInterrupt
         After the workers were ended; what they recorded stays.
     CorruptRecord
         If a record is damaged.
     """
+    (plan,) = set_aside([plan])
     failures = run_plan(plan, command)
     failed = [failure.experiment for failure in failures]
     ended = [experiment for experiment in plan.experiments if experiment not in failed]

@@ -77,7 +77,8 @@ def keywords(
         call.append(f"methods=[{', '.join(written for _, written in named)}]")
     given = {"budget": budget, "parameters": parameters, "task_parameters": task_parameters}
     given |= {option: _as_written(option, value) for option, value in options.items()}
-    call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None]
+    # What was made anew once goes on, and is not made anew again.
+    call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None and keyword != "rerun"]
     words += _overrides("budget", budget)
     for of, values in (parameters or {}).items():
         words += _overrides(f"methods.{of}", values)

@@ -8,12 +8,14 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from baselines.protocol import Capabilities, Trial
 from benchmarks import study
 from benchmarks.common.errors import UsageError
 from benchmarks.config.request import read
+from benchmarks.records.run_folder import run_folders
 from benchmarks.running.plan import plan
 from benchmarks.status import main as status
 from btao import Real, Space
@@ -80,6 +82,16 @@ def test_names_make_the_runs_of_the_command(tmp_path, capsys):
     again = study.run(**call, **OPTIONS)
     assert capsys.readouterr().err.endswith("1 of 1 were done before\n")
     assert tables(tmp_path) == before and again.trials.equals(done.trials)
+
+
+def test_runs_are_made_anew_when_asked_and_the_old_ones_kept(tmp_path):
+    asked = {"task": "toy", "methods": "random_search", "seeds": 2, "budget": {"heavy": 2}, "out": tmp_path}
+    first = study.run(**asked)
+    again = study.run(**asked, rerun="all", cache=True)
+    pd.testing.assert_frame_equal(again.trials[["seed", "trial", "value"]], first.trials[["seed", "trial", "value"]])
+    assert len(study.load(tmp_path).trials) == len(study.load(tmp_path / "aside" / "1").trials) == 4
+    (command,) = {folder.info().command for folder in run_folders(tmp_path)}
+    assert command.value("cache") == "true" and command.value("rerun") is None
 
 
 def test_classes_and_functions_are_run(own):

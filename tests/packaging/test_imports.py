@@ -1,4 +1,4 @@
-"""What each package imports: declared in pyproject.toml, and only from the storeys and floors below.
+"""What each package imports: declared in pyproject.toml, and only from the stories and floors below.
 
 Run as a script, this file prints the rooms of `benchmarks`: `.venv/bin/python tests/packaging/test_imports.py`.
 """
@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = ("optuna", "dehb", "botorch")  # extras of single methods
 CONVERTED = {"ConfigSpace", "optuna"}  # named for their types alone, or imported to convert their spaces
 NO_EXTRA = {"dehb"}  # their own pins are out of date
-STOREYS = {"btao": set(), "baselines": {"btao"}, "benchmarks": {"btao", "baselines"}}
+STORIES = {"btao": set(), "baselines": {"btao"}, "benchmarks": {"btao", "baselines"}}
 # The rooms of `benchmarks`, lowest floor first: a room imports only from floors below its own, whether at the head of a
 # module, inside a function or under TYPE_CHECKING. A module that lies in no room is a command.
 FLOORS = (
@@ -74,9 +74,9 @@ def test_btao_imports_numpy_and_scipy_alone_but_for_what_is_optional():
     assert declared("sklearn") == {"numpy", "scipy", "scikit-learn"}
 
 
-@pytest.mark.parametrize("package", STOREYS)
-def test_a_storey_imports_only_from_below(package):
-    assert imported(package) & set(STOREYS) <= STOREYS[package]
+@pytest.mark.parametrize("package", STORIES)
+def test_a_story_imports_only_from_below(package):
+    assert imported(package) & set(STORIES) <= STORIES[package]
 
 
 def test_what_the_suite_imports_is_declared():
@@ -84,7 +84,7 @@ def test_what_the_suite_imports_is_declared():
     allowed = declared("bench", "suite", "bohb", *OPTIONAL) | {"setuptools"}  # which the build requires
     undeclared = {
         name
-        for name in (imported("baselines") | imported("benchmarks")) - set(STOREYS)
+        for name in (imported("baselines") | imported("benchmarks")) - set(STORIES)
         # The optional ones may not be installed; a module is called as its distribution is, then.
         if not (allowed | NO_EXTRA) & {canonicalize_name(each) for each in distributions.get(name, [name])}
     }
@@ -182,7 +182,7 @@ def test_nothing_runs_in_a_circle():
     assert circle(ARROWS) == []
 
 
-@pytest.mark.parametrize("package", STOREYS)
+@pytest.mark.parametrize("package", STORIES)
 def test_a_folder_holds_few_modules_and_says_which(package):
     for init in sorted((ROOT / package).rglob("__init__.py")):
         assert len([*init.parent.glob("*.py")]) - 1 <= MOST_MODULES, init.parent
