@@ -42,7 +42,7 @@ def interval_name(enough: Series) -> str:
 
 
 def mean_text(row: Series, measure: str) -> str:
-    """The mean of "best", "regret" or "test" in a row of `analysis.aggregate.summary`, with its interval where there is one."""
+    """The mean of "best", "regret" or "test" in a row of `aggregate.summary`, with its interval if there is one."""
     low, high = row[f"{measure}_low"], row[f"{measure}_high"]
     interval = "" if math.isnan(low) else f" [{number(low, 4)}, {number(high, 4)}]"
     return number(row[f"{measure}_mean"]) + interval
