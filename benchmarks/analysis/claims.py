@@ -109,7 +109,9 @@ def read(path: Path = CLAIMS) -> list[Claim]:
     """
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise UsageError(f"claims={path} cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
         raise UsageError(f"claims={path}: {' '.join(str(error).split())}") from error
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"claims={path}: give a list of claims, as benchmarks/analysis/claims.yaml does")

@@ -49,7 +49,7 @@ def _check_task(name: str, task: Mapping[str, Any]) -> None:
     description = task["description"]
     if not isinstance(description, str) or len(description.splitlines()) != 1:
         raise UsageError(f"description={description!r}: give a text of one line")
-    if "needs_data" in task and not isinstance(task["needs_data"], str):
+    if "needs_data" in task and not (isinstance(task["needs_data"], str) and task["needs_data"]):
         raise UsageError(f"needs_data={text(task['needs_data'])}: give the name of a data set, or leave the key out")
     parameters = _mapping("parameters", task, "a value for each parameter of the class, or leave the key out")
     grid = _mapping("grid", task, "a list of values for each parameter, or leave the key out")
@@ -105,5 +105,7 @@ def _check_values(key: str, value: object, within: tuple[object, ...]) -> None:
     elif isinstance(value, list):
         for inner in value:
             _check_values(key, inner, (*within, value))
+    elif isinstance(value, str) and ("${" in value or value == "???"):
+        raise UsageError(f"{key}={value}: nothing is put in its place here, so give the value itself")
     elif not (value is None or isinstance(value, bool | int | float | str)):
         raise UsageError(f"{key}={value}: give a number, a text in quotes, true, false, null, a list or a mapping")

@@ -179,6 +179,8 @@ def _document(group: str, path: Path, changed: int) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise UsageError(f"{path} must hold names with their values, got {content!r}")
     if group in GROUPS:
+        if text.startswith("\N{BYTE ORDER MARK}"):
+            raise UsageError(f"{path} begins with a byte-order mark: save it as UTF-8 without one")
         package = "task" if group == "task" else f"methods.{name}"
         if not text.startswith(f"# @package {package}\n"):
             raise UsageError(f"{path} must begin with the line '# @package {package}'")

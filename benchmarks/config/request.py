@@ -211,6 +211,8 @@ def _values(argument: str, multirun: bool) -> list[tuple[str, str | None]]:
         if "" in paths:
             raise UsageError(f"{option}=: give {PATHS[option]}")
         return [(option, None if path == "null" else path) for path in paths]
+    if option in GROUPS and not given.isascii():
+        raise UsageError(f"{option}={given}: a name is of letters without accents, digits, '_', '-' and '.'")
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())
     try:
         (override,) = parser.parse_overrides([argument])

@@ -24,6 +24,7 @@ def test_the_files_of_the_suite_are_sound(group):
     [
         ("# @package methods.mine\n_target_: [", "mine.yaml is no YAML: "),
         ("# @package methods.mine\n", "mine.yaml must hold names with their values, got None"),
+        ("\ufeff# @package methods.mine\n_target_: a.B\n", "mine.yaml begins with a byte-order mark: save it as UTF-8"),
         ("_target_: a.B\n", "mine.yaml must begin with the line '# @package methods.mine'"),
         ("# @package methods.other\n_target_: a.B\n", "mine.yaml must begin with the line '# @package methods.mine'"),
         ("# @package methods.mine\nn_init: 3\n", "mine.yaml: the key '_target_' is missing"),

@@ -143,6 +143,10 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "budget=3"], "budget=3: give one of its parts, budget.heavy=..."),
         ([*CURRIN, "seeds=[1"], "'seeds=[1' cannot be read"),
         ([*CURRIN, "scale=${nowhere}"], "nowhere"),
+        (
+            ["task=\N{LATIN SMALL LETTER E WITH ACUTE}"],
+            "a name is of letters without accents, digits, '_', '-' and '.'",
+        ),
         ([*CURRIN, "currin"], "'currin' is not of the form option=value"),
         ([*CURRIN, "~data_dir="], "an option cannot be removed"),
         ([*CURRIN, "hydra.run.dir=x"], "its own settings have no effect"),
