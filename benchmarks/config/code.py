@@ -17,6 +17,7 @@ import io
 import linecache
 import pickle
 import pkgutil
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from typing import Any
 from benchmarks.common.errors import UsageError, describe_error
 
 CACHED = functools._lru_cache_wrapper
-PLAIN = (bool, int, float, str, bytes, tuple, type(None))
+PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,10 @@ def _sources(cls: type) -> Iterator[str]:
     pending: list[tuple[str, Any]] = [(cls.__name__, cls)]
     while pending:
         name, thing = pending.pop(0)
-        if isinstance(thing, PLAIN):
+        if _is_plain(thing):
             yield f"{name} = {thing!r}"
+        elif isinstance(thing, tuple):
+            pending += [(f"{name}[{place}]", item) for place, item in enumerate(thing) if _is_own(item)]
         elif id(thing) not in found:
             found[id(thing)] = thing
             yield _source(thing)
@@ -132,6 +135,9 @@ def _sources(cls: type) -> Iterator[str]:
 def _used(thing: Any) -> list[tuple[str, Any]]:
     """What the functions of a class, or a function, use of their surroundings, by name and in the order of names."""
     there: dict[str, Any] = {base.__name__: base for base in getattr(thing, "__bases__", ())}
+    if isinstance(thing, type):  # a space is written with its values, and its constraint is a function
+        held = {name: getattr(value, "constraint", None) for name, value in vars(thing).items()}
+        there |= {f"{name}.constraint": value for name, value in held.items() if isinstance(value, FunctionType)}
     for function in _functions(thing):
         there |= {name: function.__globals__.get(name, NotImplemented) for name in _global_names(function.__code__)}
         there |= inspect.getclosurevars(function).nonlocals
@@ -150,8 +156,16 @@ def _global_names(code: CodeType) -> Iterator[str]:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether a value is written beside the class: a plain one, or a class or function that cannot be imported."""
-    return isinstance(value, PLAIN) or (isinstance(value, type | FunctionType) and not is_importable(value))
+    """Whether a value is written beside the class: a plain one, or a class or function that cannot be imported.
+
+    A tuple is, whatever it holds.
+    """
+    return isinstance(value, (*PLAIN, tuple)) or (isinstance(value, type | FunctionType) and not is_importable(value))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is written as it is."""
+    return all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, PLAIN)
 
 
 def _functions(thing: Any) -> list[FunctionType]:
@@ -163,10 +177,21 @@ def _functions(thing: Any) -> list[FunctionType]:
 
 
 def _source(thing: Any) -> str:
-    """The source of a class or a function; of a class that is made of a function, that and the values it is made with.
+    """The source of a class or a function; of a class also its values, which names of other cells may have given it.
 
     `inspect` does not find the source of a class in a cell, as its module has no file; that of a function it does.
     """
+    return "\n".join([_text(thing), *(_values(thing) if isinstance(thing, type) else [])])
+
+
+def _values(cls: type) -> list[str]:
+    """The values of a class, a line each; without addresses, which differ each time."""
+    written = {name: repr(value) for name, value in sorted(vars(cls).items()) if _is_value(name, value)}
+    return [f"{name} = {re.sub(' at 0x[0-9a-f]+', '', text)}" for name, text in written.items()]
+
+
+def _text(thing: Any) -> str:
+    """What was written for a class or a function; for a class that is made of a function, that."""
     try:
         return textwrap.dedent(inspect.getsource(thing))
     except (OSError, TypeError):
@@ -181,8 +206,7 @@ def _source(thing: Any) -> str:
     made = vars(thing).get("function") if isinstance(thing, type) else None
     if made is None:
         raise UsageError(f"{thing.__name__} has no source that could be kept: write it in a file or a notebook's cell")
-    values = [f"{name} = {value!r}" for name, value in sorted(vars(thing).items()) if _is_value(name, value)]
-    return "\n".join([_source(made.__func__), *values])
+    return _text(made.__func__)
 
 
 def _tree(text: str) -> ast.AST:

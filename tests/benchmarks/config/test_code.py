@@ -8,6 +8,7 @@ import pytest
 from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
 from benchmarks.config.code import capture, is_importable, target
+from btao import Real, Space
 
 STEP = 3
 
@@ -116,3 +117,32 @@ def test_what_cannot_go_to_another_process_is_named():
 
     with pytest.raises(UsageError, match=r"^Mine cannot go to another process: "):
         capture(Mine)
+
+
+VALUED = """\
+class Mine:
+    size = SIZE
+    space = SPACE
+
+    def work(self):
+        return [step(1) for step in STEPS]
+"""
+
+
+def test_values_of_other_cells_that_a_class_is_given_tell_its_code_apart():
+    given = {"SIZE": 5, "SPACE": Space({"x": Real(0, 1)}), "STEPS": (abs, 2)}
+    first = capture(made(VALUED, **given))
+    assert "size = 5\n" in first.source and "Real(low=0.0, high=1.0" in first.source
+    assert capture(made(VALUED, **given)).digest == first.digest
+    for changed in ({"SIZE": 6}, {"SPACE": Space({"x": Real(0, 2)})}):
+        assert capture(made(VALUED, **given | changed)).digest != first.digest
+
+
+def test_the_code_is_the_same_wherever_its_functions_lie_in_memory():
+    def code(bound):
+        text = f"def below(config):\n    return config['x'] < {bound}\n\n{VALUED}"
+        names = {"SIZE": 5, "Space": Space, "Real": Real, "STEPS": (len, lambda value: value)}
+        return capture(made(text.replace("SPACE", "Space({'x': Real(0, 1)}, constraint=below)"), **names))
+
+    assert code(1).digest == code(1).digest != code(2).digest
+    assert "at 0x" not in code(1).source
