@@ -77,7 +77,8 @@ def test_any_number_and_text_survives_exactly(tmp_path, value, text, x):
     ("field", "value", "message"),
     [
         *(("value", value, f"value must be a finite number, got {value}") for value in (math.nan, math.inf)),
-        *(("value", value, f"value must be a finite number, got {value!r}") for value in (True, "0.5", 10**400)),
+        *(("value", value, f"value must be a number, got {value!r}") for value in (True, "0.5")),
+        ("value", 10**400, "value must be a finite number, got 1000"),
         ("trial", "0", "trial must be an integer of at least 0, got '0'"),
         ("heavy", 1, "heavy must be True or False, got 1"),
         ("budget", 0, "budget must be an integer of at least 1, got 0"),
