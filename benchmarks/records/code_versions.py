@@ -6,11 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
-from benchmarks.records.labels import name_of
+from benchmarks.records.labels import Cell, name_of
 from benchmarks.records.run_info import RunInfo
 from benchmarks.records.source_code import some, starts_with_trials
-
-Cell = tuple[str, int]  # method (name and hash) and seed
 
 
 def several(runs: Mapping[Cell, RunInfo], labels: Mapping[str, str]) -> list[str]:

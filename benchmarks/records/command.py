@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from baselines.libraries.interpreter import interpreter
+from baselines.libraries.interpreter import run_module
 from benchmarks.config.options import value_of, with_values
 from benchmarks.config.registry import ROOT, TABLES, default_out, found_from_here
 
@@ -67,8 +67,7 @@ class Command:
     @property
     def here(self) -> str:
         """As `str`, with the Python that runs: the line for this machine."""
-        text = str(self)
-        return text.replace("python", shlex.quote(interpreter()), 1) if text.startswith("python ") else text
+        return str(self) if self.module in ("", STUDY_MODULE) else run_module(self.module, *self.arguments)
 
     def given(self, **values: str) -> Command:
         """This command with other values of options."""

@@ -14,14 +14,12 @@ from benchmarks.config.options import text
 from benchmarks.config.registry import INTERNAL
 from benchmarks.records.code_versions import several
 from benchmarks.records.command import Command, Job
-from benchmarks.records.labels import labels, name_of
+from benchmarks.records.labels import Cell, labels, name_of
 from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.run_info import RunInfo, Status
 
 MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
 LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
-
-Cell = tuple[str, int]  # method (name and hash) and seed
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.config.options import text, unknown
 
+Cell = tuple[str, int]  # a run of a grid: method (name and hash) and seed
 SHORTEST = 4  # characters of a hash that is shown, at least
 FIRST = "btao"  # what others are compared to where nothing else is asked for and it is there
 

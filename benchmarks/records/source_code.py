@@ -106,21 +106,17 @@ def _differing(recorded: Code, now: Mapping[str, str]) -> list[str]:
 
 def _digests(cls: type) -> dict[str, str]:
     """By module; empty where no source is at hand."""
-    found = {}
-    for module, path in _modules(cls):
-        try:
-            found[module] = hashlib.sha256(path.read_bytes()).hexdigest()[:10]
-        except OSError:
-            if not found:
-                return {}
-    return found
+    return {module: hashlib.sha256(content).hexdigest()[:10] for module, content in _modules(cls)}
 
 
 _digests_at_first = functools.cache(_digests)
 
 
-def _modules(cls: type) -> Iterator[tuple[str, Path]]:
-    """The modules of a class with their files: its own, then those it imports of the project and of its neighbors."""
+def _modules(cls: type) -> Iterator[tuple[str, bytes]]:
+    """The modules of a class with what their files hold: its own, then those it imports of the project and neighbors.
+
+    Nothing if its own file cannot be read; others that cannot are left out.
+    """
     try:
         name = inspect.getsourcefile(cls)
     except (TypeError, OSError):  # what is no class of a file: of the interpreter, or typed into it
@@ -132,8 +128,13 @@ def _modules(cls: type) -> Iterator[tuple[str, Path]]:
     seen = set(waiting)
     while waiting:
         module, path = waiting.popitem()
-        yield module, path
-        for imported in sorted(_imports(module, path) - seen):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        yield module, content
+        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        for imported in sorted(_imports(package, content) - seen):
             file = _file(imported, packages, beside)
             if file is not None:
                 seen.add(imported)
@@ -160,16 +161,16 @@ def _at(root: Path, module: str) -> Path | None:
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
-def _imports(module: str, path: Path) -> set[str]:
-    """The modules that a file imports, and what may be modules in them.
+@functools.lru_cache(512)
+def _imports(package: str, content: bytes) -> frozenset[str]:
+    """The modules that a file of a package imports, and what may be modules in them.
 
-    By the text alone: what the process has loaded meanwhile must not change a digest.
+    By the text alone: what the process has loaded meanwhile must not change a digest. Many classes import the same.
     """
     try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return set()
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return frozenset()
     found: set[str] = set()
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
@@ -180,7 +181,7 @@ def _imports(module: str, path: Path) -> set[str]:
             found.add(source)
             lazy = btao.LAZY if source == "btao" else {}
             found |= {lazy.get(alias.name, f"{source}.{alias.name}") for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def _is_for_checkers(test: ast.expr) -> bool:

@@ -19,11 +19,9 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.options import unknown
 from benchmarks.figures.style import method_styles
 from benchmarks.records.grid import Grid, grids
-from benchmarks.records.labels import first_of, name_of
+from benchmarks.records.labels import Cell, first_of, name_of
 from benchmarks.records.run_folder import RUN
 from benchmarks.records.trials import TRIALS
-
-Cell = tuple[str, int]  # method (name and hash) and seed
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,17 @@ Source = Live | Recorded
 
 
 def build_objective(source: Source, task: Spec) -> Objective:
-    """The task that a source measures; UsageError, naming it, where its class cannot be built."""
+    """The task that a source measures.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        As `Live.objective` does; UsageError, naming the task, where its class fails with an error of its own code.
+    """
     try:
         return source.objective(task)
-    except UsageError:
+    except (ValueError, TypeError, OSError):
         raise
-    except (ValueError, TypeError, OSError) as error:
-        raise UsageError(f"task {task.name}: {error}") from error
     except (Exception, SystemExit) as error:  # of the class's own code
         raise UsageError(f"task {task.name}: {task.target!r} cannot be built: {describe_error(error)}") from error
 

@@ -44,9 +44,9 @@ def set_aside(plans: Sequence[Plan]) -> list[Plan]:
 def _named(plan: Plan) -> list[Path]:
     """The folders of the runs of a plan that are to be made anew."""
     out, which = plan.request.out, plan.request.rerun
-    there = [(path, each) for each in plan.experiments if (path := each.folder(out)).exists()]
     if which == "none":
         return []
+    there = [(path, each) for each in plan.experiments if (path := each.folder(out)).exists()]
     if which == "changed":
         return list(outdated((path, experiment.parts) for path, experiment in there))
     if which == "failed":

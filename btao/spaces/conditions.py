@@ -104,9 +104,6 @@ class Conditions:
             for name, whens in self.of.items()
         }
 
-    def __bool__(self) -> bool:
-        return bool(self.of)
-
     def text(self, name: str) -> str:
         """The conditions of a parameter, for messages."""
         return " and ".join(map(str, self.of[name]))

@@ -40,8 +40,8 @@ class PerceptronTraining(EpochTraining):
 class MLP(ImageTask, CurveTask):
     """Minimize the validation error over the hidden layer, the optimizer and its settings, and weight decay.
 
-    Momentum is that of stochastic gradient descent, and Adam has none: then its value changes nothing, not even the
-    seed of the training. A level limits the iterations and nothing else.
+    Momentum is a parameter of stochastic gradient descent alone; Adam has none. A level limits the iterations and
+    nothing else.
 
     Parameters
     ----------

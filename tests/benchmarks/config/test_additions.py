@@ -42,6 +42,15 @@ def folder(tmp_path, modules):
     return Path(shutil.copytree(COOKIE / "conf", tmp_path / "my own, conf"))
 
 
+def install(tmp_path, monkeypatch, name, entry_points):
+    """Let the interpreter find an installed package of version 1 with these entry points."""
+    info = tmp_path / f"{name}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(entry_points)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
 def identity(*arguments):
     (experiment,) = plan(read([*BAKING, *arguments])[0]).experiments
     return experiment.identity
@@ -111,11 +120,7 @@ def test_a_name_that_is_there_twice_is_refused_when_it_is_chosen(folder, package
 
 
 def test_a_package_may_not_take_the_name_of_a_method_of_the_suite(package, tmp_path, monkeypatch):
-    other = tmp_path / "other-1.dist-info"
-    other.mkdir()
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
-    (other / "entry_points.txt").write_text("[btao.methods]\nbtao = cookie:Tasting\ntasting = cookie:Tasting\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, monkeypatch, "other", "[btao.methods]\nbtao = cookie:Tasting\ntasting = cookie:Tasting\n")
     with pytest.raises(
         UsageError, match=r"method btao is there twice: in conf/method/btao.yaml and in other 1; rename"
     ):
@@ -126,11 +131,7 @@ def test_a_package_may_not_take_the_name_of_a_method_of_the_suite(package, tmp_p
 
 
 def test_a_package_that_cannot_be_imported_is_named_when_it_is_chosen(tmp_path, monkeypatch):
-    broken = tmp_path / "broken-1.dist-info"
-    broken.mkdir()
-    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (broken / "entry_points.txt").write_text("[btao.methods]\nbroken = no_such_module:Thing\n")
-    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, monkeypatch, "broken", "[btao.methods]\nbroken = no_such_module:Thing\n")
     with pytest.raises(
         UsageError, match=r"^method broken: 'no_such_module:Thing' cannot be imported: ModuleNotFoundErr"
     ):
