@@ -168,7 +168,7 @@ def pairwise(comparison: Blocks) -> DataFrame:
     for a, b in itertools.combinations(comparison.values.columns, 2):
         numbers = comparison.values[[a, b]].to_numpy(float).T
         rows.append({"a": a, "b": b, **signed_rank(*numbers)})
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).drop(columns="rank_sum")  # of use for the side of one test alone
     return table.assign(p_holm=multipletests(table["p"], method="holm")[1], dropped=comparison.dropped)
 
 

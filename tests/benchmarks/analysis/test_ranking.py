@@ -125,6 +125,8 @@ def test_the_unit_of_a_task_decides_nothing():
         return ranking.pairwise(comparison)
 
     pd.testing.assert_frame_equal(pairs(1e3), pairs(1.0))
+    told = ["a", "b", "wins", "ties", "losses", "difference", "p", "p_holm", "dropped"]
+    assert list(pairs(1.0)) == told
     with pytest.warns(UserWarning, match="1 task only"):  # of one task, differences have one unit
         assert len(
             ranking.pairwise(ranking.blocks(table(BY_HAND, ["t"] * 5, range(5)).assign(normalized=False), "seed"))
