@@ -30,16 +30,18 @@ def total_effects(mean: Callable[[FloatArray], FloatArray], space: Space) -> dic
 
     Notes
     -----
-    The estimator is Jansen's (1999), on a scrambled Sobol sequence that is always the same.
+    The estimator is Jansen's (1999), on a scrambled Sobol sequence that is always the same. Coordinates are mixed
+    before points are snapped: one that is inactive in a point may be active in the mixed one, and has a value there.
     """
     dim = space.dim
     points = Sobol(2 * dim, rng=np.random.default_rng(0)).random_base2(LOG2_POINTS)
-    first, second = space.snap(points[:, :dim]), space.snap(points[:, dim:])
-    response = mean(first)
-    variance = float(np.concatenate([response, mean(second)]).var())
+    first, second = points[:, :dim], points[:, dim:]
+    response = mean(space.snap(first))
+    variance = float(np.concatenate([response, mean(space.snap(second))]).var())
     effects = {}
     for j, name in enumerate(space.names):
         mixed = first.copy()
         mixed[:, j] = second[:, j]
-        effects[name] = 0.5 * float(((response - mean(mixed)) ** 2).mean()) / variance if variance > 0 else 0.0
+        changed = response - mean(space.snap(mixed))
+        effects[name] = 0.5 * float((changed**2).mean()) / variance if variance > 0 else 0.0
     return dict(sorted(effects.items(), key=lambda item: -item[1]))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from btao import BTAO, Categorical, Real, Space
+from btao import BTAO, Categorical, Real, Space, When
 from btao.viewing.importance import total_effects
 from optimizer_runs import FREE, play
 
@@ -27,6 +27,17 @@ def test_a_constant_has_no_effects_and_indices_repeat():
     one, other = (total_effects(lambda points: points @ [1.0, 2.0, 0.0], THREE) for _ in range(2))
     assert one == other and list(one) == ["b", "a", "c"]
     assert one["b"] == pytest.approx(0.8, abs=0.01) and one["c"] == 0.0
+
+
+def test_indices_of_a_conditional_space_are_those_of_the_closed_form():
+    space = Space({"kind": Categorical(["a", "b"]), "x": Real(0.0, 1.0)}, conditions={"x": When("kind", "a")})
+
+    def x_where_it_is_active(points):
+        return np.where(space.active(points)[:, 1], points[:, 1], 0.0)
+
+    # The variance is 1/6 - 1/16 = 5/48, the mean variance given kind 1/24, that given x 1/12.
+    effects = total_effects(x_where_it_is_active, space)
+    assert effects == {"kind": pytest.approx(0.8, abs=0.01), "x": pytest.approx(0.4, abs=0.01)}
 
 
 @pytest.mark.parametrize("rule", ["joint", "rate"])
