@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from btao.optional import load
 from btao.parameters import Categorical, Constant, Integer, Ordinal, Parameter, Real, key
 from btao.space import Space
 from btao.spaces.conditions import When
-from btao.spaces.needed import needed
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -43,9 +43,10 @@ def from_configspace(configspace: ConfigurationSpace) -> Space:
     TypeError
         If `configspace` is none.
     ValueError
-        If a parameter or a condition is of another kind, or there are forbidden clauses; it names them.
+        If a parameter or a condition is of another kind, such as one on a float, or there are forbidden clauses; it
+        names them.
     """
-    library = needed("ConfigSpace")
+    library = load("ConfigSpace", "this conversion")
     if not isinstance(configspace, library.ConfigurationSpace):
         raise TypeError(f"configspace must be a ConfigurationSpace, got {configspace!r}")
     if configspace.forbidden_clauses:
@@ -79,9 +80,10 @@ def to_configspace(space: Space, *, seed: int | None = None) -> ConfigurationSpa
     ImportError
         If ConfigSpace is not installed.
     ValueError
-        If the space has a constraint, more than 4,096 steps, or choices that ConfigSpace takes for one, as True and 1.
+        If the space has a constraint, more than 4,096 steps, choices that ConfigSpace takes for one, as True and 1, or
+        numbers of several types as choices, which it gives back as numbers of one.
     """
-    library = needed("ConfigSpace")
+    library = load("ConfigSpace", "this conversion")
     if space.constraint is not None:
         raise ValueError(
             "space has a constraint, which a ConfigSpace cannot hold; leave it out and check samples by it"
@@ -138,18 +140,31 @@ def _whens(library: Any, condition: Any, parameters: dict[str, Parameter]) -> li
         distinct = {key(value): value for (when,) in parts for value in when.values}
         return [When(parts[0][0].parameter, *distinct.values())]
     name = condition.parent.name
+    kind = parameters[name]
+    if kind.continuous:
+        raise ValueError(
+            f"condition {condition} cannot be converted: {name!r} is a float, and a condition of a Space is on a "
+            "parameter with single values; make it an integer or an ordinal"
+        )
     if isinstance(condition, library.EqualsCondition | library.InCondition):
         named = condition.values if isinstance(condition, library.InCondition) else [condition.value]
-        return [When(name, *map(_plain, named))]
+        return [When(name, *(_as_held(kind, _plain(value)) for value in named))]
     holds: Callable[[Any], bool] = {
         library.NotEqualsCondition: lambda value: value != condition.value,
         library.LessThanCondition: lambda value: value < condition.value,
         library.GreaterThanCondition: lambda value: value > condition.value,
     }[type(condition)]
-    values = [value for value in _values(name, parameters[name]) if holds(value)]
+    values = [value for value in _values(name, kind) if holds(value)]
     if not values:
         raise ValueError(f"condition {condition} cannot be converted: it never holds")
     return [When(name, *values)]
+
+
+def _as_held(kind: Parameter, value: Any) -> Any:
+    """The value of a parameter that a condition means: ConfigSpace takes 1, 1.0 and True for one another."""
+    if isinstance(kind, Integer):
+        return int(value) if int(value) == value else value
+    return next((held for held in map(kind.at, range(kind.count)) if held == value), value)
 
 
 def _values(name: str, kind: Parameter) -> Sequence[Any]:
@@ -166,6 +181,12 @@ def _hyperparameter(library: Any, name: str, kind: Parameter) -> Any:
     if isinstance(kind, Categorical):
         if len({*kind.choices}) < kind.size:
             raise ValueError(f"parameter {name!r}: ConfigSpace takes some of {list(kind.choices)!r} for one choice")
+        types = {*map(type, kind.choices)}
+        if len(types) > 1 and types <= {bool, int, float}:
+            raise ValueError(
+                f"parameter {name!r}: ConfigSpace makes numbers of one type of {list(kind.choices)!r}; give choices of "
+                "one type, or texts"
+            )
         return library.CategoricalHyperparameter(name, list(kind.choices))
     if isinstance(kind, Integer) and kind.step == 1:
         return library.UniformIntegerHyperparameter(name, kind.low, kind.high, log=kind.log)

@@ -92,6 +92,31 @@ def test_every_kind_of_condition_holds_at_the_same_values(parents, make, whens):
         assert space.validate(dict(sample)) == dict(sample)
 
 
+@pytest.mark.parametrize(
+    ("parent", "given", "held"),
+    [
+        (["a", True], 1, True),
+        ([1, 2.5], 1.0, 1),
+        ([1.0, 2.0], 2, 2.0),
+        ((1, 5), 3.0, 3),
+        ((1, 10**6), True, 1),
+        (cs.OrdinalHyperparameter("p", [8, 16]), 16.0, 16),
+    ],
+)
+def test_a_condition_means_the_value_of_its_parent_that_configspace_takes_for_the_given_one(parent, given, held):
+    space = cs.ConfigurationSpace({"p": parent, "child": (0.0, 1.0)})
+    space.add(cs.EqualsCondition(space["child"], space["p"], given))
+    (value,) = from_configspace(space).conditions["child"][0].values
+    assert value == held and type(value) is type(held)
+
+
+@pytest.mark.parametrize("kind", [cs.EqualsCondition, cs.GreaterThanCondition, cs.NotEqualsCondition])
+def test_a_condition_on_a_float_is_named(kind):
+    space = cs.ConfigurationSpace({"x": (0.0, 1.0), "child": (0.0, 1.0)})
+    space.add(kind(space["child"], space["x"], 0.5))
+    refuse("condition child .* cannot be converted: 'x' is a float, and", lambda: from_configspace(space))
+
+
 def refuse(message, make):
     with pytest.raises(ValueError, match=message) as reason:
         make()
@@ -125,6 +150,10 @@ def test_what_a_configspace_cannot_hold_is_named():
     plane = {"x": Real(0, 1), "y": Real(0, 1)}
     refuse("space has a constraint", lambda: to_configspace(Space(plane, constraint=lambda config: True)))
     refuse("parameter 'c': ConfigSpace takes some of", lambda: to_configspace(Space({"c": Categorical((True, 1))})))
+    refuse(
+        "parameter 'c': ConfigSpace makes numbers of one type of",
+        lambda: to_configspace(Space({"c": Categorical((1, 2.5))})),
+    )
     refuse(
         "parameter 'x' cannot be converted: its values must be listed",
         lambda: to_configspace(Space({"x": Real(0, 1, step=1e-4)})),
