@@ -15,7 +15,7 @@ from btao.arrays import FloatArray
 from btao.checks import check_integer
 from btao.design import maximin_nested_latin_hypercube
 from btao.gp import GaussianProcess, Kernel
-from btao.recommendation import least_expected
+from btao.rules.recommendation import least_expected
 from btao.spaces.constraint import allowed_design
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from btao.acquisition import N_BEST, Acquisition, beta, upper_confidence_bound
 from btao.arrays import FloatArray
 from btao.gp import GaussianProcess
-from btao.recommendation import least_expected
 from btao.rules.history import History
+from btao.rules.recommendation import least_expected
 from btao.rules.rule import Rule
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, TruncationWarning
 from btao.trial import LEVELS, LevelName, Trial

@@ -13,8 +13,8 @@ from btao.rate.costs import Costs
 from btao.rate.improvement import log_improvement, log_rate_of_new
 from btao.rate.outputs import Outputs
 from btao.rate.two_level import WEIGHTS, Data, TwoLevelModel
-from btao.recommendation import least_expected
 from btao.rules.history import History
+from btao.rules.recommendation import least_expected
 from btao.rules.rule import Rule
 from btao.trial import LEVELS, LevelName, Trial, measured
 

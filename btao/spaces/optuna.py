@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from btao.optional import load
 from btao.parameters import Categorical, Integer, Parameter, Real
 from btao.space import Space
-from btao.spaces.needed import needed
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -33,7 +33,7 @@ def from_distributions(distributions: Mapping[str, BaseDistribution]) -> Space:
     TypeError
         If a distribution is none of these.
     """
-    library = needed("optuna").distributions
+    library = load("optuna", "this conversion").distributions
     parameters: dict[str, Parameter] = {}
     for name, given in distributions.items():
         each: Any = given
@@ -117,7 +117,7 @@ def suggest(trial: Trial, space: Space) -> dict[str, Any]:
 
 
 def _distribution(name: str, kind: Parameter) -> BaseDistribution:
-    library = needed("optuna").distributions
+    library = load("optuna", "this conversion").distributions
     made: BaseDistribution
     if isinstance(kind, Real):
         made = library.FloatDistribution(kind.low, kind.high, log=kind.log, step=kind.step)

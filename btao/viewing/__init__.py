@@ -1,4 +1,4 @@
 """What users look at: trials as a table (`frames`), `importance`, figures (`plots`), and a summary in `html`.
 
-pandas and matplotlib are loaded where they are needed (`optional`), and are no dependencies of `btao`.
+pandas and matplotlib are loaded where they are needed (`btao.optional`), and are no dependencies of `btao`.
 """

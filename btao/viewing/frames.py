@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from btao.optional import load
 from btao.space import Space
 from btao.trial import Trial
-from btao.viewing.optional import load
 
 COLUMNS = ("number", "level", "status", "value", "error", "cost", "given")
 
@@ -31,7 +31,7 @@ def trials_frame(trials: Sequence[Trial], space: Space) -> Any:
     ImportError
         If pandas is not installed.
     """
-    pandas = load("pandas", "trials_frame()")
+    pandas = load("pandas", "trials_frame()", "plots")
     names = {name: f"config.{name}" if name in COLUMNS else name for name in space.names}
     rows = [
         {name: getattr(trial, name) for name in COLUMNS} | {names[name]: trial.config.get(name) for name in names}

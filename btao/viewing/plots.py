@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from btao.arrays import FloatArray
+from btao.optional import load
 from btao.parameters import Categorical, Constant, Ordinal, Parameter, Real
 from btao.trial import Trial, measured
-from btao.viewing.optional import load
 
 if TYPE_CHECKING:
     from btao.optimizer import BTAO
@@ -69,7 +69,7 @@ def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
     allowed = np.array([space.allows(config) for config in configs])  # by the constraint; elsewhere nothing is drawn
     mean, std = np.full((2, len(configs)), np.nan)
     mean[allowed], std[allowed] = optimizer.predict([c for c, is_one in zip(configs, allowed, strict=True) if is_one])
-    ax = ax or load("matplotlib.pyplot", "plot_profile()").figure(layout="constrained").add_subplot()
+    ax = ax or load("matplotlib.pyplot", "plot_profile()", "plots").figure(layout="constrained").add_subplot()
     axes = [_places(parameter, grid) for parameter, grid in zip(parameters, grids, strict=True)]
     if len(names) == 1:
         _draw_line(ax, axes[0], mean, std, isinstance(parameters[0], LISTED))
@@ -89,7 +89,7 @@ def plot_history(optimizer: BTAO, ax: Any = None) -> Any:
 
     Parameters, errors: as `plot_profile`; without trials the axes are empty.
     """
-    ax = ax or load("matplotlib.pyplot", "plot_history()").figure(layout="constrained").add_subplot()
+    ax = ax or load("matplotlib.pyplot", "plot_history()", "plots").figure(layout="constrained").add_subplot()
     trials = optimizer.trials
     for level, (marker, color) in MARKERS.items():
         told = [trial for trial in trials if trial.level == level and trial.status == "ok"]

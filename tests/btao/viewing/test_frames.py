@@ -42,7 +42,7 @@ def test_without_pandas_an_error_says_how_to_get_it(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(ImportError, match=r"trials_frame\(\) needs pandas: pip install pandas"):
+    with pytest.raises(ImportError, match=r"trials_frame\(\) needs pandas, which .* or btao\[plots\]$"):
         BTAO(MIXED).trials_frame()
 
 

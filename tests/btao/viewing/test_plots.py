@@ -92,7 +92,7 @@ def test_what_cannot_be_drawn_is_refused(optimizer, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(ImportError, match=r"plot_history\(\) needs matplotlib: pip install matplotlib"):
+    with pytest.raises(ImportError, match=r"plot_history\(\) needs matplotlib, which .*: pip install matplotlib, "):
         optimizer.plot_history()
 
 

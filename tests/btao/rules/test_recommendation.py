@@ -1,4 +1,4 @@
-"""btao.recommendation: means decide where they differ, values where they do not."""
+"""btao.rules.recommendation: means decide where they differ, values where they do not."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from btao import BTAO, Real, Space
 from btao.gp import GaussianProcess
-from btao.recommendation import EQUAL_MEANS, least_expected
+from btao.rules.recommendation import EQUAL_MEANS, least_expected
 
 
 @pytest.mark.parametrize(
