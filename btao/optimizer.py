@@ -189,7 +189,7 @@ class BTAO:
         with self._lock:
             level, point = self._enqueued.propose() or self._rule.propose()
             trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
-            self._history.trials.append(trial)
+            self._history.add(trial)
         # A copy: who adds to the configuration before training must not change ours.
         return replace(trial, config=dict(trial.config))
 
@@ -334,7 +334,7 @@ class BTAO:
                         self._take_on(result)
                         n_new += 1
             except ValueError:
-                history.trials, history.n_told = before
+                history.reset(*before)
                 raise
         return n_new
 
@@ -363,7 +363,7 @@ class BTAO:
         if known is None:
             config = self.space.from_unit(result.point)
             known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
-            self._history.trials.append(known)
+            self._history.add(known)
         elif known.status != "pending":
             raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")
         return self._record(known, result.outcome, result.cost)
@@ -552,7 +552,7 @@ class BTAO:
             for row in state["trials"]:
                 point = np.array(row.pop("point"))
                 trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
-                history.trials.append(optimizer._direction.turn_trial(trial))
+                history.add(optimizer._direction.turn_trial(trial))
             history.n_told = len(history.trials) - len(optimizer.pending)
             optimizer._enqueued.restore(state["enqueued"])
             optimizer._rule.restore(state["state"])

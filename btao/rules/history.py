@@ -6,8 +6,9 @@ import numpy as np
 
 from btao.arrays import BoolArray, FloatArray
 from btao.gp import Kernel
+from btao.rules.places import Places
 from btao.space import Space
-from btao.trial import LevelName, Status, Trial, measured
+from btao.trial import LEVELS, LevelName, Status, Trial, measured
 
 
 class History:
@@ -27,6 +28,19 @@ class History:
         self.kernel = Kernel(space.dim, space)
         self.trials: list[Trial] = []
         self.n_told = 0
+        self._places = {level: Places(self.kernel) for level in LEVELS}
+
+    def add(self, trial: Trial) -> None:
+        """Take on the next trial."""
+        self._places[trial.level].add(trial.point, len(self.trials))
+        self.trials.append(trial)
+
+    def reset(self, trials: list[Trial], n_told: int) -> None:
+        """Have these trials and no others."""
+        self.trials, self.n_told = [], n_told
+        self._places = {level: Places(self.kernel) for level in LEVELS}
+        for trial in trials:
+            self.add(trial)
 
     def select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
         """The trials of a level and a status."""
@@ -38,9 +52,8 @@ class History:
 
     def at(self, level: LevelName, point: FloatArray) -> Trial | None:
         """The trial of a level at a point (dim,), or None."""
-        trials = self.select(level)
-        same = self.kernel.same(self.points(trials), point[None, :])[:, 0]
-        return trials[int(same.argmax())] if same.any() else None
+        number = self._places[level].at(point)
+        return None if number is None else self.trials[number]
 
     def paired(self, status: Status | None = "ok") -> list[Trial]:
         """The heavy trials of a status whose configuration has a successful light one: those that a model can use.

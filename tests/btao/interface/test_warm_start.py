@@ -1,6 +1,7 @@
 """btao.interface.warm_start and BTAO.tell(config, level, value): results made elsewhere."""
 
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -240,3 +241,63 @@ def test_minimize_starts_from_old_trials_and_counts_new_heavy_runs_alone(tmp_pat
     longer = minimize(objectives, LINE, n_heavy=3, **options)  # takes and enqueues nothing anew
     assert names(longer.trials)[: len(result.trials)] == names(result.trials)
     assert sum(trial.level == "heavy" for trial in longer.trials) == 6
+
+
+@pytest.mark.parametrize("space", [MIXED, Space({"n": Integer(0, 999)})], ids=["mixed", "grid"])
+def test_the_work_of_a_warm_start_grows_with_the_number_of_trials(space, monkeypatch):
+    measured, features = [], Space.features
+    rows = [0]
+
+    def counted(self, points):
+        rows[0] += len(points)
+        return features(self, points)
+
+    monkeypatch.setattr(Space, "features", counted)
+    for n in (100, 200):
+        axes = np.tile((np.arange(n) + 0.5) / n, (space.dim, 1))
+        configs = [space.from_unit(u) for u in np.random.default_rng(0).permuted(axes, axis=1).T]
+        optimizer = BTAO(space, **FREE)
+        rows[0] = 0
+        lines = lines_run(
+            lambda optimizer=optimizer, configs=configs: optimizer.add_trials(
+                [{"config": config, "level": "light", "value": 0.1} for config in configs]
+            )
+        )
+        measured.append((rows[0], lines))
+    (rows_of_100, lines_of_100), (rows_of_200, lines_of_200) = measured
+    assert 0 < rows_of_200 <= 2.1 * rows_of_100
+    assert 0 < lines_of_200 <= 2.1 * lines_of_100
+
+
+def lines_run(act):
+    """How many lines of Python an act runs, those that a comprehension repeats included."""
+    n_lines = 0
+
+    def trace(frame, event, argument):
+        nonlocal n_lines
+        n_lines += 1
+        frame.f_trace_opcodes = True
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    finally:
+        sys.settrace(before)
+    return n_lines
+
+
+def test_a_warm_start_that_is_refused_leaves_what_was_known():
+    optimizer = BTAO(LINE, **FREE)
+    waiting = optimizer.ask()
+    rows = [
+        {"config": waiting.config, "level": "light", "value": 0.2},
+        {"x": 0.123, "level": "light", "value": 0.3},
+        {"x": 0.123, "level": "light", "value": 0.4},
+    ]
+    with pytest.raises(ValueError, match=r"trial 1 was told before: it is ok, value 0\.3"):
+        optimizer.add_trials(rows)
+    assert optimizer.trials == [waiting]
+    assert optimizer.add_trials(rows[:2]) == 2
+    assert [trial.value for trial in optimizer.trials] == [0.2, 0.3]

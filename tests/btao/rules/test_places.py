@@ -1,0 +1,36 @@
+"""btao.rules.places: the same point is found as the kernel tells it, whichever is the first there."""
+
+import numpy as np
+import pytest
+
+from btao.gp import SAME_POINT, Kernel
+from btao.rules.places import CELL, Places
+from optimizer_runs import LINE, MIXED, SQUARE
+
+
+@pytest.mark.parametrize("space", [LINE, SQUARE, MIXED], ids=["line", "square", "mixed"])
+def test_the_first_point_that_the_kernel_takes_for_the_same_is_found(space):
+    rng = np.random.default_rng(0)
+    points = space.snap(rng.random((60, space.dim)))
+    points = np.vstack([points, points[::3], rng.random((20, space.dim))])
+    kernel = Kernel(space.dim, space)
+    places = Places(kernel)
+    found = []
+    for number, point in enumerate(points):
+        places.add(point, number)
+        found.append(places.at(point))
+    assert found == kernel.first(points).tolist()
+    assert found[60:80] == [*range(0, 60, 3)]
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.9, -0.9, 1.1, -1.1])
+def test_points_are_the_same_up_to_the_tolerance_also_across_the_border_of_a_cell(distance):
+    places = Places(Kernel(1))
+    for number, at in enumerate(points := CELL * np.arange(1, 200, dtype=float)):
+        places.add(np.array([at]), number)
+    numbers = [places.at(np.array([at + distance * SAME_POINT])) for at in points]
+    assert numbers == ([*range(199)] if abs(distance) < 1 else [None] * 199)
+
+
+def test_where_nothing_was_put_nothing_is_found():
+    assert Places(Kernel(2)).at(np.array([0.5, 0.5])) is None
