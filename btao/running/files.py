@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+
+# What writing to an open file raises, which names none.
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextlib.contextmanager
@@ -25,12 +29,13 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If it cannot be written; it names `path`.
+        If it cannot be written; it names `path`, or the folder that cannot be made. One of something else that the block
+        raises is left as it is.
     """
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
@@ -38,9 +43,10 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        if error.errno is None:  # a library's own, which says all in its text
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        unnamed = error.filename is None and error.errno in OF_THE_DISK
+        if unnamed or error.filename in (str(temporary), temporary):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

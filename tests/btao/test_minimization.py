@@ -1,7 +1,9 @@
 """btao.minimization: the loop, failures, and a state file that survives a crash."""
 
+import errno
 import json
 import math
+import tempfile
 import warnings
 
 import numpy as np
@@ -372,13 +374,23 @@ def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path):
         ("", ValueError, "state must be a file, but '' is a folder"),
         (".", ValueError, "state must be a file, but '.' is a folder"),
         (5, TypeError, "state must be the path of a file or None, got 5"),
-        ("/proc/st.json", ValueError, "state must be a file that can be written, but none can in /proc"),
     ],
 )
 def test_a_state_that_cannot_be_written_is_refused_before_any_run(state, kind, message):
     counter = Interrupting()
     with pytest.raises(kind, match=message):
         minimize(counter.objectives(), SPACE, n_heavy=3, state=state, **OPTIONS)
+    assert counter.count == 0
+
+
+def test_a_state_in_a_folder_that_cannot_be_written_is_refused_before_any_run(tmp_path, monkeypatch):
+    def refusing(*arguments, **options):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refusing)
+    counter = Interrupting()
+    with pytest.raises(ValueError, match=r"state must be a file that can be written, .* \(Read-only file system\)"):
+        minimize(counter.objectives(), SPACE, n_heavy=3, state=tmp_path / "run.json", **OPTIONS)
     assert counter.count == 0
 
 

@@ -29,11 +29,33 @@ def test_after_an_error_the_file_is_as_it_was_and_nothing_else_is_left(tmp_path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_error_of_the_disk_names_the_file(tmp_path):
+@pytest.mark.parametrize("named", [True, False])
+def test_an_error_of_the_disk_names_the_file(tmp_path, named):
     path = tmp_path / "run.json"
-    with pytest.raises(OSError) as caught, replacing(path) as temporary:
-        raise OSError(errno.ENOSPC, "No space left on device", str(temporary))
+    with pytest.raises(OSError, match="No space left") as caught, replacing(path) as temporary:
+        raise OSError(errno.ENOSPC, "No space left on device", *[str(temporary)] * named)
     assert caught.value.filename == str(path) and caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(errno.ENOENT, "No such file or directory", "other.csv"),
+        ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"),
+        OSError("a library's own text"),
+    ],
+)
+def test_an_error_of_something_else_stays_as_it_is(tmp_path, error):
+    with pytest.raises(OSError) as caught, replacing(tmp_path / "run.json"):
+        raise error
+    assert caught.value is error
+
+
+def test_where_no_folder_can_be_made_the_error_names_it(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError) as caught, replacing(tmp_path / "file" / "folder" / "run.json"):
+        pass
+    assert caught.value.filename == str(tmp_path / "file" / "folder")
 
 
 def test_two_writers_of_one_file_do_not_meet(tmp_path):
