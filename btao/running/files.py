@@ -29,8 +29,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If it cannot be written; it names `path`, or the folder that cannot be made. One of something else that the block
-        raises is left as it is.
+        If it cannot be written; it names `path`, or the folder that cannot be made. One of something else that the
+        block raises is left as it is.
     """
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
