@@ -78,8 +78,8 @@ def minimize(
         trials in flight, which are made again. It is of one run at a time: one that finds that another has written to
         it leaves it as it is, keeps its own state in a new file beside it and ends with an error.
     callback : callable, optional
-        Called with every new trial when it is in the state, to show or log it; the run ends if it returns
-        True.
+        Called with every new trial when it is in the state, to show or log it, those that end after an error or Ctrl-C
+        included; the run ends if it returns True.
     warm_start : DataFrame, or list of dict or Trial, optional
         Results made elsewhere, as `BTAO.add_trials` takes them.
     enqueue : sequence of dict
@@ -156,11 +156,7 @@ def minimize(
         optimizer.add_trials(warm_start)
     for config in enqueue:
         optimizer.enqueue(config)
-    run = Run(functions, optimizer, file, callback, n_heavy, timeout, target, progress)
-    if retry_failed:
-        for trial in optimizer.trials:
-            if trial.status == "failed" and not trial.given and run.ended is None:
-                run.make(optimizer.reopen(trial))
+    run = Run(functions, optimizer, file, callback, n_heavy, retry_failed, timeout, target, progress)
     if n_jobs == 1 and executor is None:
         run.one_by_one()
     else:

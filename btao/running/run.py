@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import queue
+import contextlib
 import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError
+from concurrent.futures import BrokenExecutor, CancelledError, wait
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from btao.errors import is_of_code
 from btao.optimizer import BTAO
 from btao.rules.rule import SpaceExhausted
+from btao.running.interrupts import held
 from btao.running.light_results import LightResults
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
@@ -32,6 +33,8 @@ class Run:
     file : StateFile, optional
     callback : callable, optional
     n_heavy : int
+    retry_failed : bool
+        Whether trials that have failed in it are made again before.
     timeout : float, optional
         Seconds after which no trial begins.
     target : float, optional
@@ -52,6 +55,7 @@ class Run:
         file: StateFile | None,
         callback: Callable[[Trial], Any] | None,
         n_heavy: int,
+        retry_failed: bool,
         timeout: float | None,
         target: float | None,
         progress: bool,
@@ -61,13 +65,22 @@ class Run:
         self._end = None if timeout is None else time.monotonic() + timeout
         self._patience = optimizer.light_per_heavy * max(n_heavy, optimizer.n_init)
         self._light = LightResults(objectives["heavy"])
+        # Each is opened anew when its turn comes: of a run that ends before, it stays a failure.
+        self._failed = [
+            each for each in optimizer.trials if retry_failed and each.status == "failed" and not each.given
+        ]
         self._waiting = optimizer.pending
+        self._unreported: list[Trial] = []
         self.ended: str | None = None
 
     def one_by_one(self) -> None:
         """Make trials until the run is over."""
-        while (trial := self._next()) is not None:
-            self.make(trial)
+        try:
+            while (trial := self._next()) is not None:
+                self._make(trial)
+        except KeyboardInterrupt:
+            self._report()
+            raise
 
     def in_parallel(self, workers: Workers, n_jobs: int) -> None:
         """Make trials, `n_jobs` at a time, until the run is over.
@@ -77,25 +90,31 @@ class Run:
         """
         try:
             while True:
-                while workers.n_running < n_jobs and (trial := self._next()) is not None:
+                while len(workers.running) < n_jobs and (trial := self._next()) is not None:
                     workers.start(trial, self._objectives[trial.level], self._light.arguments(trial))
-                if not workers.n_running:
+                if not workers.running:
                     return
                 ended, future = workers.next()
                 self._finish(ended, future.result)
+                del workers.running[ended.number]
         except KeyboardInterrupt:
-            self._keep_ended(workers, wait=False)
+            with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
+                self._keep_ended(workers)
+            self._report()
             if self._optimizer.best is None:
                 raise
             self.ended = "Ctrl-C"
             warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=3)
         except Exception:
-            self._keep_ended(workers, wait=True)
+            wait([future for _, future in workers.running.values()])
+            with contextlib.suppress(Exception):  # the first error is the one that is raised
+                self._keep_ended(workers)
+                self._report()
             raise
         finally:
             workers.close()
 
-    def make(self, trial: Trial) -> None:
+    def _make(self, trial: Trial) -> None:
         """Run a trial, tell it, keep the state and call back."""
         objective = self._objectives[trial.level]
         self._finish(trial, lambda: objective(dict(trial.config), **self._light.arguments(trial)))
@@ -106,6 +125,8 @@ class Run:
             self.ended = "the timeout"
         if self.ended is not None or self._is_good_enough():
             return None
+        if self._failed:
+            return self._optimizer.reopen(self._failed.pop(0))
         if self._waiting:
             return self._waiting.pop(0)
         asked = [trial for trial in self._optimizer.trials if not trial.given]
@@ -142,39 +163,47 @@ class Run:
                 raise
             outcome = {"error": f"{type(error).__name__}: {error}"}
             warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=5)
-        self._tell(trial, outcome)
-        told = self._optimizer.trials[trial.number]
-        if self._progress:
-            self._show(told)
-        if self._callback is not None:
-            answer = self._callback(told)
-            if isinstance(answer, bool | np.bool_) and answer:
-                self.ended = "the callback"
+        with held():
+            self._tell(trial, outcome)
+            self._keep()
+        self._report()
 
     def _tell(self, trial: Trial, outcome: Mapping[str, Any]) -> None:
         try:
-            self._light.drop(self._optimizer.tell(trial, **outcome))
+            told = self._optimizer.tell(trial, **outcome)
         except (TypeError, ValueError) as error:
             got = outcome.get("value")
             raise TypeError(
                 f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
             ) from error
+        self._light.drop(told)
+        self._unreported.append(told)
+
+    def _keep(self) -> None:
         if self._file is not None:
             self._file.write(self._optimizer)
 
-    def _keep_ended(self, workers: Workers, wait: bool) -> None:
-        """Tell the results of trials that have ended, or will; what raised waits in the state, to be made again."""
-        while workers.n_running:
-            try:
-                trial, future = workers.next(wait)
-            except queue.Empty:
-                return
-            if future.cancelled() or future.exception() is not None:
+    def _report(self) -> None:
+        """Show the trials that were told, and call back."""
+        while self._unreported:
+            told = self._unreported.pop(0)
+            if self._progress:
+                self._show(told)
+            if self._callback is not None:
+                answer = self._callback(told)
+                if isinstance(answer, bool | np.bool_) and answer:
+                    self.ended = "the callback"
+
+    def _keep_ended(self, workers: Workers) -> None:
+        """Tell and keep what has ended and was not told yet; what raised waits in the state, to be made again."""
+        pending = {trial.number for trial in self._optimizer.pending}
+        for trial, future in workers.running.values():
+            if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
                 continue
-            try:
+            with contextlib.suppress(TypeError):  # of a value that is no number
                 self._tell(trial, {"value": self._light.value(trial, future.result())})
-            except TypeError:
-                continue  # the first error is the one that is raised
+        if self._unreported:
+            self._keep()
 
     def _is_wrong(self, trial: Trial, error: Exception) -> bool:
         """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""

@@ -21,6 +21,11 @@ class StateFile:
     Parameters
     ----------
     path : Path
+
+    Attributes
+    ----------
+    path : Path
+        That file or, once another run has written to it, a new one beside it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,11 +70,12 @@ class StateFile:
         """Keep the state; RuntimeError if another run wrote to the file meanwhile, which is then left to it."""
         content = optimizer.to_json().encode()
         if self.path.exists() and self.path.read_bytes() != self._known:
-            kept = _free(self.path)
-            write_whole(kept, content)
+            taken, self.path = self.path, _free(self.path)
+            write_whole(self.path, content)
+            self._known = content
             raise RuntimeError(
-                f"{self.path} was written by another run meanwhile, and is left as that run wrote it; what this one "
-                f"has is in {kept}: give every run a file of its own"
+                f"{taken} was written by another run meanwhile, and is left as that run wrote it; what this one has is "
+                f"in {self.path}: give every run a file of its own"
             )
         write_whole(self.path, content)
         self._known = content

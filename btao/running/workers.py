@@ -24,6 +24,11 @@ class Workers:
     n_jobs : int
         How many of them to make.
 
+    Attributes
+    ----------
+    running : dict of int to (Trial, Future)
+        By number what was started and not taken out since, whether or not it has ended.
+
     Raises
     ------
     TypeError, ValueError
@@ -44,20 +49,18 @@ class Workers:
         if self._own is None and not isinstance(executor, Executor):
             raise TypeError(f"executor must be one of {KINDS} or a concurrent.futures.Executor, got {executor!r}")
         self._executor: Executor = self._own or executor
-        self._ended: queue.SimpleQueue[tuple[Trial, Future[Any]]] = queue.SimpleQueue()
-        self.n_running = 0
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.running: dict[int, tuple[Trial, Future[Any]]] = {}
 
     def start(self, trial: Trial, objective: Callable[..., Any], arguments: dict[str, Any]) -> None:
         """Run the objective of a trial."""
         future = self._executor.submit(objective, dict(trial.config), **arguments)
-        self.n_running += 1
-        future.add_done_callback(lambda ended: self._ended.put((trial, ended)))
+        self.running[trial.number] = trial, future
+        future.add_done_callback(lambda ended: self._ended.put(trial.number))
 
-    def next(self, wait: bool = True) -> tuple[Trial, Future[Any]]:
-        """The trial that ended next, with its future; queue.Empty if none has and we do not wait."""
-        ended = self._ended.get(block=wait)
-        self.n_running -= 1
-        return ended
+    def next(self) -> tuple[Trial, Future[Any]]:
+        """Wait for the trial that ends next. It stays in `running` until it is taken out: a Ctrl-C loses none."""
+        return self.running[self._ended.get()]
 
     def close(self) -> None:
         """Start nothing more; what is under way goes on, and nobody waits for it."""

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from btao import BTAO, minimize
+from btao.running.state_file import StateFile
 from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, loss, names, play
 
 OPTIONS = {"n_init": 2, **FREE}
@@ -116,6 +117,96 @@ def test_ctrl_c_returns_what_there_is(tmp_path):
     release.set()
     assert result.value == min(t.value for t in result.trials if t.level == "heavy" and t.status == "ok")
     assert sum(trial.status == "ok" for trial in result.trials) >= 9
+
+
+@pytest.mark.parametrize("best", [True, False])
+def test_ctrl_c_while_a_trial_is_kept_and_again_while_the_run_ends_loses_nothing(tmp_path, monkeypatch, best):
+    state, write, numbers, told = tmp_path / "run.json", StateFile.write, [], []
+    both = threading.Barrier(2)
+
+    def together(config):
+        both.wait(5)  # so that one has ended, too, when the other is told
+        return light(config)
+
+    def interrupted(file, optimizer):
+        numbers.append(len(optimizer.trials))
+        if len(numbers) >= (9 if best else 1):
+            time.sleep(0.05)
+            _thread.interrupt_main()
+        write(file, optimizer)
+
+    monkeypatch.setattr(StateFile, "write", interrupted)
+    arguments = {"n_jobs": 2, "state": state, "callback": told.append, **OPTIONS}
+    if best:
+        with pytest.warns(UserWarning, match="Ctrl-C ended the run"):
+            trials = minimize(OBJECTIVES, LINE, 50, **arguments).trials
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            minimize({"light": together, "heavy": heavy}, LINE, 50, **arguments)
+        trials = BTAO.from_json(state.read_text()).trials
+        assert [trial.status for trial in trials] == ["ok", "ok"]
+    ended = [trial for trial in trials if trial.status == "ok"]
+    assert [trial for trial in BTAO.from_json(state.read_text()).trials if trial.status == "ok"] == ended
+    assert sorted(told, key=lambda trial: trial.number) == ended
+
+
+@pytest.mark.parametrize("fault", ["objective", "callback"])
+def test_the_callback_sees_what_ends_after_an_error(fault):
+    both, told = threading.Barrier(2), []
+
+    def together(config):
+        both.wait(5)
+        if fault == "objective" and config["x"] < 0.5:
+            raise NameError("a bug")
+        time.sleep(0.05)
+        return light(config)
+
+    def callback(trial):
+        told.append(trial)
+        if fault == "callback":
+            raise ValueError(f"a fault at trial {trial.number}")
+
+    design = [{"x": 0.2}, {"x": 0.8}]
+    with pytest.raises(NameError if fault == "objective" else ValueError) as caught:
+        minimize({"light": together, "heavy": heavy}, LINE, 4, n_jobs=2, callback=callback, design=design, **OPTIONS)
+    if fault == "objective":
+        assert [(trial.number, trial.value) for trial in told] == [(1, light({"x": 0.8}))]
+    else:
+        assert str(caught.value) == f"a fault at trial {told[0].number}"
+        assert sorted(trial.number for trial in told) == [0, 1]
+
+
+def test_after_another_run_wrote_to_the_state_one_file_beside_it_has_all_that_has_ended(tmp_path):
+    state, both = tmp_path / "run.json", threading.Barrier(2)
+    state.write_text(BTAO(LINE, **OPTIONS).to_json())
+
+    def changed(config):
+        state.write_text("of another run")
+        both.wait(5)
+        return light(config)
+
+    with pytest.raises(RuntimeError, match=r"run\.json was written by another run meanwhile, .* is in .*run-2\.json"):
+        minimize({"light": changed, "heavy": heavy}, LINE, 4, n_jobs=2, state=state, **OPTIONS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run-2.json", "run.json"]
+    kept = BTAO.from_json((tmp_path / "run-2.json").read_text())
+    assert [trial.status for trial in kept.trials] == ["ok", "ok"]
+    assert state.read_text() == "of another run"
+
+
+def test_failed_trials_are_made_again_as_many_at_a_time_as_others_and_until_the_timeout(tmp_path):
+    state, gauge = tmp_path / "run.json", Gauge()
+    failing = BTAO(LINE, **OPTIONS)
+    for _ in range(4):
+        failing.tell(failing.ask(), error="out of memory")
+    state.write_text(failing.to_json())
+    with pytest.raises(RuntimeError, match="the timeout ended the run before one did"):
+        minimize({"light": gauge, "heavy": gauge}, LINE, 4, state=state, retry_failed=True, timeout=0, **OPTIONS)
+    assert gauge.most == 0 and [trial.status for trial in BTAO.from_json(state.read_text()).trials] == ["failed"] * 4
+    objectives = {"light": gauge, "heavy": gauge}
+    result = minimize(objectives, LINE, 4, state=state, retry_failed=True, n_jobs=4, **OPTIONS)
+    assert 1 < gauge.most <= 4
+    all_told(result, 4)
+    assert names(result.trials)[:4] == names(failing.trials)
 
 
 def test_an_error_of_the_objective_waits_for_the_others_and_ends_the_run():
