@@ -1,43 +1,38 @@
-"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-29)."""
+"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-29).
+
+The class, its arguments and `ask`; its other methods are those of its bases in `btao.interface`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from btao.arrays import FloatArray
 from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
+from btao.interface.arguments import rule_of
 from btao.interface.direction import Direction
 from btao.interface.enqueued import Enqueued
 from btao.interface.lock import Lock
-from btao.interface.state import FORMER_RULES, bounds_to_json, read_state, write_state
-from btao.interface.warm_start import Result, read_results
+from btao.interface.saving import Saving
+from btao.interface.showing import Showing
+from btao.interface.telling import Telling
 from btao.rules.additive import AdditiveRule
 from btao.rules.history import History
 from btao.rules.rate import RateRule
 from btao.rules.rule import Rule
 from btao.space import Space
-from btao.spaces.constraint import ConstraintMismatch, allowed_design
+from btao.spaces.constraint import allowed_design
 from btao.tam import check_bounds
-from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
-from btao.viewing.frames import trials_frame
-from btao.viewing.html import summary
-from btao.viewing.importance import total_effects
-from btao.viewing.plots import plot_history, plot_profile
-
-RULES = ("joint", "paper", "rate")
-OPTIONS = (
-    *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
-    *("noise", "logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
-)
+from btao.trial import Trial
 
 
-class BTAO:
+class BTAO(Telling, Showing, Saving):
     """Minimize, or maximize, an expensive function with the help of a cheap approximation of it.
 
     Many light training runs and a few heavy ones, tied by a Gaussian-process model of both. A heavy run is made at a
@@ -149,7 +144,7 @@ class BTAO:
             raise TypeError(f"space must be a btao.Space, got {space!r}")
         self.space = space
         self.seed = check_integer("seed", seed, least=0)
-        self.rule = _rule_of(rule, candidates)
+        self.rule = rule_of(rule, candidates)
         self._direction = Direction(direction)
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
         self.n_init = space.n_varying + 2 if n_init is None else check_integer("n_init", n_init)
@@ -176,8 +171,6 @@ class BTAO:
         self._enqueued = Enqueued(self._history)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
 
-    # ---------------------------------------------------------------- ask and tell
-
     def ask(self) -> Trial:
         """The next trial to run.
 
@@ -193,211 +186,6 @@ class BTAO:
         # A copy: who adds to the configuration before training must not change ours.
         return replace(trial, config=dict(trial.config))
 
-    @overload
-    def tell(
-        self, trial: Trial, value: float | None, /, *, error: str | None = None, cost: float | None = None
-    ) -> Trial: ...
-
-    @overload
-    def tell(
-        self, trial: Trial, *, value: float | None = None, error: str | None = None, cost: float | None = None
-    ) -> Trial: ...
-
-    @overload
-    def tell(
-        self,
-        trial: Mapping[str, Any],
-        level: LevelName,
-        value: float | None = None,
-        *,
-        error: str | None = None,
-        cost: float | None = None,
-    ) -> Trial: ...
-
-    def tell(
-        self,
-        trial: Trial | Mapping[str, Any],
-        level: Any = None,
-        value: float | None = None,
-        *,
-        error: str | None = None,
-        cost: float | None = None,
-    ) -> Trial:
-        """Report what a trial measured, or that it failed: `tell(trial, value)` or `tell(config, level, value)`.
-
-        Parameters
-        ----------
-        trial : Trial or dict
-            One that `ask` returned and that was not told yet; any order. Or a configuration of which a result was made
-            elsewhere; if a trial waits there at this level, it is told.
-        level : {"light", "heavy"}
-            Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
-            of the same configuration, which is the next trial that `ask` returns.
-        value : float
-            What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed.
-        error : str, optional
-            Marks the trial as failed, with the reason.
-        cost : float, optional
-            What the trial cost, in any unit that all trials share, such as iterations trained or seconds; "rate"
-            weighs gains by it. None: a light run counts 1, a heavy one `heavy_cost`.
-
-        Returns
-        -------
-        Trial
-            The trial with its outcome.
-
-        Raises
-        ------
-        ValueError
-            If the trial or the configuration is unknown here or was told before, there is no such level, or the cost
-            is negative or not finite.
-        TypeError
-            If the value or the cost is not a number.
-        """
-        if isinstance(trial, Mapping):
-            try:
-                level = check_level(level)
-            except ValueError as reason:
-                raise ValueError(f"{reason}: of a configuration, tell(config, level, value)") from None
-            with self._lock:
-                return self._take_on(Result.of(self.space, trial, level, value, error, cost))
-        with self._lock:
-            known = self._known(trial)
-            if level is not None and value is not None:
-                raise TypeError(f"a trial knows its level: tell(trial, value), got {level!r} and {value!r} beside it")
-            if known.status != "pending":
-                raise ValueError(self._told_before(known))
-            return self._record(known, outcome(level if value is None else value, error), check_cost(cost))
-
-    def reopen(self, trial: Trial) -> Trial:
-        """Forget that a trial failed: it is pending again, to be run and told anew.
-
-        Parameters
-        ----------
-        trial : Trial
-            A failed one of `trials`.
-
-        Returns
-        -------
-        Trial
-            The pending one.
-
-        Raises
-        ------
-        ValueError
-            If the trial is not of this optimizer, or has not failed.
-        TypeError
-            If it is no trial.
-        """
-        with self._lock:
-            known = self._known(trial)
-            if known.status != "failed":
-                raise ValueError(f"trial {trial.number} must have failed to be run anew, it is {known.status}")
-            opened = replace(known, status="pending", error=None, cost=None)
-            self._history.trials[trial.number] = opened
-            self._history.n_told -= 1
-            self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
-        return replace(opened, config=dict(opened.config))
-
-    def add_trials(self, trials: Any) -> int:
-        """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
-
-        They stand in for the start, as far as they reach. Beyond that they inform the model and change no ratio of
-        light to heavy runs.
-
-        Parameters
-        ----------
-        trials : DataFrame, or list of dict or Trial
-            A row a result, with a value for each parameter of the space, "level", "value" and, where known, "error" and
-            "cost"; a dict may also hold the parameters as "config". Null values are failures. A row that says again
-            what is known is passed over, and so is one whose status is "pending".
-
-        Returns
-        -------
-        int
-            How many results are new.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a row is wrong, or contradicts what is known.
-        """
-        results = read_results(trials, self.space)
-        history = self._history
-        n_new = 0
-        with self._lock:
-            before = list(history.trials), history.n_told
-            try:
-                for result in results:
-                    known = history.at(result.level, result.point)
-                    if known is None or not result.repeats(self._direction.turn_trial(known)):
-                        self._take_on(result)
-                        n_new += 1
-            except ValueError:
-                history.reset(*before)
-                raise
-        return n_new
-
-    def enqueue(self, config: Mapping[str, Any], level: LevelName = "heavy") -> None:
-        """Try a configuration next, before what the optimizer proposes; in the order of calls.
-
-        Parameters
-        ----------
-        config : dict
-        level : {"light", "heavy"}
-            Up to where. A heavy run needs a light one: that comes first, if it is not known, and if it fails the heavy
-            run is not made. What is known already is not run again.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the configuration is not of the space, or there is no such level.
-        """
-        entry = check_level(level), self.space.to_unit(config)
-        with self._lock:
-            self._enqueued.add(*entry)
-
-    def _take_on(self, result: Result) -> Trial:
-        """Record a result made elsewhere; ValueError where another is known."""
-        known = self._history.at(result.level, result.point)
-        if known is None:
-            config = self.space.from_unit(result.point)
-            known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
-            self._history.add(known)
-        elif known.status != "pending":
-            raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")
-        return self._record(known, result.outcome, result.cost)
-
-    def _known(self, trial: Trial) -> Trial:
-        """This optimizer's own trial; an error where the one that is given is not of it."""
-        if not isinstance(trial, Trial):
-            raise TypeError(f"trial must be one that ask() returned, or a configuration, got {trial!r}")
-        trials = self._history.trials
-        if not 0 <= trial.number < len(trials):
-            raise ValueError(f"trial {trial.number} was never asked here: {len(trials)} trials are known")
-        known = trials[trial.number]
-        if known.level != trial.level or not np.array_equal(known.point, trial.point):
-            raise ValueError(
-                f"trial {trial.number} belongs to another optimizer: {trial.level} {trial.config} was told, but "
-                f"{known.level} {known.config} was asked here"
-            )
-        return known
-
-    def _record(self, known: Trial, told: Outcome, cost: float | None) -> Trial:
-        trial = replace(known, **self._direction.turn_outcome(told), cost=cost)
-        self._history.trials[known.number] = trial
-        self._history.n_told += 1
-        return self._direction.turn_trial(trial)
-
-    def _told_before(self, known: Trial) -> str:
-        trial = self._direction.turn_trial(known)
-        return f"trial {trial.number} was told before: it is {trial.status}, value {trial.value}"
-
-    @property
-    def direction(self) -> str:
-        """Whether values are to be small ("minimize") or large ("maximize")."""
-        return self._direction.name
-
     @property
     def initial_design(self) -> list[dict[str, Any]]:
         """The configurations of the start, those to be trained heavily first where that is known before."""
@@ -409,158 +197,6 @@ class BTAO:
         light = len(self._rule.design)
         heavy = self.n_init if self.rule != "rate" else self.n_init_heavy or 1
         return light, min(heavy, light)
-
-    @property
-    def trials(self) -> list[Trial]:
-        """All trials in the order of asking."""
-        return [self._direction.turn_trial(trial) for trial in self._history.trials]
-
-    @property
-    def pending(self) -> list[Trial]:
-        """Trials that were asked and not told."""
-        return self._history.select(status="pending")
-
-    @property
-    def best(self) -> Trial | None:
-        """The best successful heavy trial (the first of equals), or None before there is one."""
-        return self._turned(self._rule.best())
-
-    @property
-    def recommended(self) -> Trial | None:
-        """The successful heavy trial whose response the model expects to be best, or None before there is one.
-
-        The model is that of the last proposal, told all results since; before there is one, this is `best`. It
-        differs from `best` where the model takes a difference of results for noise.
-        """
-        with self._lock:
-            return self._turned(self._rule.recommended())
-
-    def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
-        """The performance profile: mean and standard deviation of the heavy response.
-
-        Parameters
-        ----------
-        configs : list of m dicts, or one dict
-
-        Returns
-        -------
-        mean, std : (m,) arrays
-            In the units of the values told. Where a light value is known it is used (METHOD items 7 and 8).
-
-        Raises
-        ------
-        RuntimeError
-            Before the first successful heavy trial.
-        TypeError, ValueError
-            If a configuration is not of the space.
-        """
-        if isinstance(configs, Mapping):
-            configs = [configs]
-        points = np.array([self.space.to_unit(config) for config in configs]).reshape(-1, self.space.dim)
-        with self._lock:
-            if not self._history.paired():
-                raise RuntimeError("predict needs a successful light and heavy trial at one configuration at least")
-            mean, std = self._rule.predict(points)
-        return self._direction.turn(mean), std
-
-    def importance(self) -> dict[str, float]:
-        """How much of the variation of the heavy response each parameter makes, by the model: its total Sobol' index.
-
-        Returns
-        -------
-        dict of str to float
-            By parameter, from the largest, each from 0 to about 1. Their sum exceeds 1 where parameters act together.
-
-        Raises
-        ------
-        RuntimeError
-            Before the first successful heavy trial.
-        """
-        self.predict([])  # raises it
-        with self._lock:
-            return total_effects(lambda points: self._rule.predict(points)[0], self.space)
-
-    def plot_profile(self, *names: str, ax: Any = None) -> Any:
-        """Draw the heavy response along one parameter or two, as `btao.viewing.plots.plot_profile` has it."""
-        return plot_profile(self, *names, ax=ax)
-
-    def _repr_html_(self) -> str:
-        return summary(self)
-
-    def plot_history(self, ax: Any = None) -> Any:
-        """Draw the values of all trials, and the best so far, as `btao.viewing.plots.plot_history` has it."""
-        return plot_history(self, ax=ax)
-
-    def trials_frame(self) -> Any:
-        """All trials as a DataFrame of pandas: a column for each attribute of `Trial` and each parameter.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        return trials_frame(self.trials, self.space)
-
-    def _turned(self, trial: Trial | None) -> Trial | None:
-        return None if trial is None else self._direction.turn_trial(trial)
-
-    # ---------------------------------------------------------------- state
-
-    def to_json(self) -> str:
-        """The whole state as JSON text, from which `from_json` continues exactly."""
-        with self._lock:
-            return write_state(
-                {
-                    "space": self.space.to_dict(),
-                    "delta_bounds": bounds_to_json(self.delta_bounds),
-                    "rho_bounds": bounds_to_json(self.rho_bounds),
-                    **{name: getattr(self, name) for name in OPTIONS},
-                    "design": self._rule.design.tolist(),
-                    "trials": [trial.to_dict() for trial in self.trials],
-                    "enqueued": self._enqueued.to_list(),
-                    "state": self._rule.state(),
-                }
-            )
-
-    @classmethod
-    def from_json(cls, text: str, *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> BTAO:
-        """The optimizer that `to_json` described: it asks what the original would have asked.
-
-        States of earlier versions are read, too.
-
-        Parameters
-        ----------
-        text : str
-        constraint : callable, optional
-            That of the space, if it had one: the same function.
-
-        Raises
-        ------
-        ValueError
-            If the text is not such a state, or (`ConstraintMismatch`) the constraint is missing or too many.
-        """
-        try:
-            state = read_state(text)
-            optimizer = cls(
-                Space.from_dict(state["space"], constraint=constraint),
-                delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
-                rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
-                **{name: state[name] for name in OPTIONS},
-            )
-            optimizer._rule = optimizer._make_rule(np.array(state["design"]))
-            history = optimizer._history
-            for row in state["trials"]:
-                point = np.array(row.pop("point"))
-                trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
-                history.add(optimizer._direction.turn_trial(trial))
-            history.n_told = len(history.trials) - len(optimizer.pending)
-            optimizer._enqueued.restore(state["enqueued"])
-            optimizer._rule.restore(state["state"])
-        except ConstraintMismatch:
-            raise
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
-        return optimizer
 
     # ---------------------------------------------------------------- rule and start
 
@@ -600,19 +236,3 @@ class BTAO:
         if not configs:
             raise ValueError("design must be None or hold a configuration at least, got none")
         return np.array([self.space.to_unit(config) for config in configs])
-
-
-def _rule_of(rule: str | None, candidates: str | None) -> str:
-    """The rule that the arguments name, by its own name or by the former one."""
-    if candidates is not None:
-        if candidates not in FORMER_RULES:
-            raise ValueError(f"candidates must be one of {tuple(FORMER_RULES)}, got {candidates!r}")
-        if rule is not None:
-            raise ValueError(
-                f"candidates={candidates!r} is the former name of rule={FORMER_RULES[candidates]!r}: give one"
-            )
-        return FORMER_RULES[candidates]
-    rule = "joint" if rule is None else rule
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {RULES}, got {rule!r}")
-    return rule

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from btao.arrays import BoolArray, FloatArray
@@ -29,6 +31,10 @@ class History:
         self.trials: list[Trial] = []
         self.n_told = 0
         self._places = {level: Places(self.kernel) for level in LEVELS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.reset(self.trials, self.n_told)  # pickles of earlier versions have no places
 
     def add(self, trial: Trial) -> None:
         """Take on the next trial."""

@@ -7,7 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from btao.optimizer import BTAO, OPTIONS
+from btao.interface.saving import OPTIONS
+from btao.optimizer import BTAO
 from btao.running.files import write_whole
 
 # What a run and the state that it continues must have in common.

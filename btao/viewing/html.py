@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from btao.trial import LEVELS, measured
 
 if TYPE_CHECKING:
-    from btao.optimizer import BTAO
+    from btao.interface.showing import Showing
 
 
-def summary(optimizer: BTAO) -> str:
+def summary(optimizer: Showing) -> str:
     """A table in HTML: rule, direction, runs by level and status, and the best heavy trial."""
     best = optimizer.best
     rows = {"rule": optimizer.rule, "direction": optimizer.direction}

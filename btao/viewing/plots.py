@@ -14,14 +14,14 @@ from btao.parameters import Categorical, Constant, Ordinal, Parameter, Real
 from btao.trial import Trial, measured
 
 if TYPE_CHECKING:
-    from btao.optimizer import BTAO
+    from btao.interface.showing import Showing
 
 N_LINE, N_PLANE = 201, 41
 LISTED = Categorical | Ordinal | Constant
 MARKERS = {"light": ("o", "tab:orange"), "heavy": ("s", "tab:blue")}
 
 
-def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
+def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
     """The heavy response along one parameter or two, as the model has it; the others are those of `best`.
 
     Parameters
@@ -84,7 +84,7 @@ def plot_profile(optimizer: BTAO, *names: str, ax: Any = None) -> Any:
     return ax
 
 
-def plot_history(optimizer: BTAO, ax: Any = None) -> Any:
+def plot_history(optimizer: Showing, ax: Any = None) -> Any:
     """The value of each trial in the order of asking, and the best heavy value so far.
 
     Parameters, errors: as `plot_profile`; without trials the axes are empty.

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from btao.gp import SAME_POINT, Kernel
+from btao.rules.history import History
 from btao.rules.places import CELL, Places
-from optimizer_runs import LINE, MIXED, SQUARE
+from optimizer_runs import LINE, MIXED, SQUARE, played
 
 
 @pytest.mark.parametrize("space", [LINE, SQUARE, MIXED], ids=["line", "square", "mixed"])
@@ -34,3 +35,13 @@ def test_points_are_the_same_up_to_the_tolerance_also_across_the_border_of_a_cel
 
 def test_where_nothing_was_put_nothing_is_found():
     assert Places(Kernel(2)).at(np.array([0.5, 0.5])) is None
+
+
+def test_a_history_that_was_pickled_without_places_finds_its_trials():
+    optimizer, _ = played(SQUARE, 7, n_init=2)
+    history = optimizer._history
+    state = {name: value for name, value in vars(history).items() if name != "_places"}
+    former = History.__new__(History)
+    former.__setstate__(state)
+    assert [former.at(trial.level, trial.point) for trial in history.trials] == history.trials
+    assert former.n_told == 7

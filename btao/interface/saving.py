@@ -1,0 +1,81 @@
+"""An optimizer as text, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from btao.interface.parts import Parts
+from btao.interface.state import bounds_to_json, read_state, write_state
+from btao.space import Space
+from btao.spaces.constraint import ConstraintMismatch
+from btao.tam import check_bounds
+from btao.trial import Trial
+
+OPTIONS = (
+    *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
+    *("noise", "logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
+)
+
+
+class Saving(Parts):
+    """The methods of `BTAO` by which its state is kept."""
+
+    def to_json(self) -> str:
+        """The whole state as JSON text, from which `from_json` continues exactly."""
+        with self._lock:
+            return write_state(
+                {
+                    "space": self.space.to_dict(),
+                    "delta_bounds": bounds_to_json(self.delta_bounds),
+                    "rho_bounds": bounds_to_json(self.rho_bounds),
+                    **{name: getattr(self, name) for name in OPTIONS},
+                    "design": self._rule.design.tolist(),
+                    "trials": [trial.to_dict() for trial in map(self._direction.turn_trial, self._history.trials)],
+                    "enqueued": self._enqueued.to_list(),
+                    "state": self._rule.state(),
+                }
+            )
+
+    @classmethod
+    def from_json(cls, text: str, *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> Self:
+        """The optimizer that `to_json` described: it asks what the original would have asked.
+
+        States of earlier versions are read, too.
+
+        Parameters
+        ----------
+        text : str
+        constraint : callable, optional
+            That of the space, if it had one: the same function.
+
+        Raises
+        ------
+        ValueError
+            If the text is not such a state, or (`ConstraintMismatch`) the constraint is missing or too many.
+        """
+        try:
+            state = read_state(text)
+            make: Callable[..., Self] = cls
+            optimizer = make(
+                Space.from_dict(state["space"], constraint=constraint),
+                delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
+                rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
+                **{name: state[name] for name in OPTIONS},
+            )
+            optimizer._rule = optimizer._make_rule(np.array(state["design"]))
+            history = optimizer._history
+            for row in state["trials"]:
+                point = np.array(row.pop("point"))
+                trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
+                history.add(optimizer._direction.turn_trial(trial))
+            history.n_told = len(history.trials) - len(history.select(status="pending"))
+            optimizer._enqueued.restore(state["enqueued"])
+            optimizer._rule.restore(state["state"])
+        except ConstraintMismatch:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
+        return optimizer
