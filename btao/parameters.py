@@ -513,6 +513,12 @@ class Constant(_Listed):
         If `value` is of another type.
     ValueError
         If it is a number that is not finite.
+
+    Examples
+    --------
+    >>> from btao import Constant, Real, Space
+    >>> Space({"solver": Constant("adam"), "rate": Real(0, 1)}).from_unit([0.5, 0.25])
+    {'solver': 'adam', 'rate': 0.25}
     """
 
     value: Choice = field(compare=False)

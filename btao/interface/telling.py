@@ -144,6 +144,21 @@ class Telling(Parts):
         ------
         TypeError, ValueError
             If a row is wrong, or contradicts what is known.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> optimizer.add_trials(
+        ...     [
+        ...         {"rate": 0.1, "level": "light", "value": 0.5},
+        ...         {"rate": 0.1, "level": "heavy", "value": 0.4},
+        ...         {"rate": 0.9, "level": "light", "value": None, "error": "out of memory"},
+        ...     ]
+        ... )
+        3
+        >>> optimizer.best.value, optimizer.trials[2].status
+        (0.4, 'failed')
         """
         results = read_results(trials, self.space)
         history = self._history
@@ -175,6 +190,17 @@ class Telling(Parts):
         ------
         TypeError, ValueError
             If the configuration is not of the space, or there is no such level.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> optimizer.enqueue({"rate": 0.1})
+        >>> for value in (0.5, 0.4):
+        ...     trial = optimizer.ask()
+        ...     print(trial.level, trial.config, optimizer.tell(trial, value).value)
+        light {'rate': 0.1} 0.5
+        heavy {'rate': 0.1} 0.4
         """
         entry = check_level(level), self.space.to_unit(config)
         with self._lock:

@@ -37,6 +37,20 @@ class When:
         If `parameter` is no str.
     ValueError
         If there are no values.
+
+    Examples
+    --------
+    >>> from btao import Categorical, Real, Space, When
+    >>> space = Space(
+    ...     {"optimizer": Categorical(["adam", "sgd"]), "momentum": Real(0, 0.99)},
+    ...     conditions={"momentum": When("optimizer", "sgd")},
+    ... )
+    >>> space.from_unit([0.0, 1.0]), space.from_unit([1.0, 1.0])
+    ({'optimizer': 'adam'}, {'optimizer': 'sgd', 'momentum': 0.99})
+    >>> space.validate({"optimizer": "adam", "momentum": 0.9})
+    Traceback (most recent call last):
+        ...
+    ValueError: config has a value for 'momentum', which is active only where optimizer is 'sgd': leave it out
     """
 
     parameter: str

@@ -6,11 +6,13 @@ import importlib
 import pytest
 
 EXAMPLES = {
+    "btao.interface.telling": ["Telling.add_trials", "Telling.enqueue"],
     "btao.minimization": ["minimize"],
     "btao.optimizer": ["BTAO"],
-    "btao.parameters": ["Categorical", "Integer", "Ordinal", "Real"],
+    "btao.parameters": ["Categorical", "Constant", "Integer", "Ordinal", "Real"],
     "btao.search_cv.search": ["BTAOSearchCV"],
     "btao.space": ["Space"],
+    "btao.spaces.conditions": ["When"],
     "btao.training": ["Level"],
 }
 
