@@ -9,10 +9,14 @@ UV_VERSION := 0.13.9
 ARGS ?= +task=cnn seeds=1
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
+# What users import: btao with the bases of its optimizer, and what methods, tasks and studies are.
+DOCUMENTED := btao btao.interface.telling btao.interface.showing btao.interface.saving \
+	btao.search_cv.search btao.spaces.configspace btao.spaces.optuna \
+	baselines.protocol benchmarks.objectives.protocol benchmarks.study
 
 export PYTHON
 
-.PHONY: help run test notebooks lab lint lock clean venv
+.PHONY: help run test notebooks lab docs lint lock clean venv
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -46,6 +50,9 @@ lab: export JUPYTER_PREFER_ENV_PATH = 1
 lab: venv ## open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab notebooks
 
+docs: venv ## write the API reference into build/docs
+	@$(PY) -m pdoc --docformat numpy --output-directory build/docs $(DOCUMENTED)
+
 lint: venv ## check style, format and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -57,7 +64,8 @@ lock: venv ## resolve requirements.lock anew: make lock UPGRADE=1
 	@$(PY) -m venv .venv-lock
 	@.venv-lock/bin/python -m pip install -qq --disable-pip-version-check uv==$(UV_VERSION)
 	@.venv-lock/bin/uv pip compile --quiet --no-config $(if $(UPGRADE),--upgrade) \
-		--universal --python-version 3.11 --extra suite --extra bohb --extra notebooks --extra test --group setup \
+		--universal --python-version 3.11 --extra suite --extra bohb --extra notebooks --extra docs --extra test \
+		--group setup \
 		--no-emit-package netifaces --no-annotate --custom-compile-command "make lock" \
 		--output-file requirements.lock pyproject.toml
 

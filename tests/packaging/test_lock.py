@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKED_EXTRAS = ("suite", "bohb", "notebooks", "test")
+LOCKED_EXTRAS = ("suite", "bohb", "notebooks", "docs", "test")
 # Without a wheel and in need of a C compiler; hpbandster runs without it.
 LEFT_OUT = {"netifaces"}
 
