@@ -267,27 +267,22 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
 
 @every_method
 def test_the_seed_decides(name, problem):
-    again, n = make(name, problem), length(name, 10)
-    assert tuple(step(again, functools.partial(measure, problem)) for _ in range(n)) == run(name, problem)[:n]
-    other = make(name, problem, seed=1)
+    again, _ = run_again(name, problem)
+    assert again == run(name, problem)[: len(again)]
+    other, n = make(name, problem, seed=1), 4  # no more are needed to differ
     assert tuple(step(other, functools.partial(measure, problem)) for _ in range(n)) != run(name, problem)[:n]
 
 
 @every_method
 def test_a_run_split_by_replay_is_the_same_run(name, problem):
     """Two halves are the whole, failures among them."""
-    half = length(name, 20) // 2
-
-    def answer(trial):
-        return Measurement(math.nan, "killed") if trial.number % 7 == 3 else measure(problem, trial)
-
-    whole = make(name, problem)
-    expected = [step(whole, answer) for _ in range(2 * half)]
+    half, answer = length(name, 20) // 2, functools.partial(fail_at_times, problem)
+    expected = run_with_failures(name, problem)
     second = make(name, problem)
     for trial in expected[:half]:
         assert second.ask() == trial
         second.tell(trial, answer(trial))
-    assert [step(second, answer) for _ in range(half)] == expected[half:]
+    assert [step(second, answer) for _ in range(half)] == expected[half : 2 * half]
 
 
 FAILURES = [
@@ -300,16 +295,22 @@ FAILURES = [
 ]
 
 
+def fail_at_times(problem, trial):
+    failed = zlib.crc32(bytes([trial.number])) % 3 == 0
+    return FAILURES[trial.number % len(FAILURES)] if failed else measure(problem, trial)
+
+
+@functools.cache
+def run_with_failures(name, problem):
+    """The trials of a run some of whose trials fail, in several ways."""
+    method = make(name, problem)
+    return [step(method, functools.partial(fail_at_times, problem)) for _ in range(length(name, 20))]
+
+
 @every_method
 def test_failed_trials_are_survived(name, problem):
-    method = make(name, problem)
-
-    def answer(trial):
-        failed = zlib.crc32(bytes([trial.number])) % 3 == 0
-        return FAILURES[trial.number % len(FAILURES)] if failed else measure(problem, trial)
-
-    for _ in range(length(name, 20)):
-        PROBLEMS[problem].space.validate(step(method, answer).config)
+    for trial in run_with_failures(name, problem):
+        PROBLEMS[problem].space.validate(trial.config)
 
 
 @each_method
@@ -371,15 +372,26 @@ def test_a_trial_is_told_once_and_only_if_it_was_asked(name, problem):
 @every_method
 def test_global_randomness_is_neither_used_nor_changed(name, problem):
     """Same trials, whatever the global generators hold, and the same state of these afterwards."""
+    trials, (before, after) = run_again(name, problem)
+    assert after == before
+    assert trials == run(name, problem)[: len(trials)]
+
+
+@functools.cache
+def run_again(name, problem):
+    """The first trials of the same run, made once more; the states of global generators before and after it."""
     if "torch" in resolve(name)[0].capabilities.requires:
         importlib.import_module("torch").manual_seed(99)
     random.seed(99)
     np.random.seed(99)  # noqa: NPY002
-    states = random.getstate(), np.random.get_state()[1].tolist(), torch_state()  # noqa: NPY002
-    method, n = make(name, problem), length(name, 12)
-    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(n))
-    assert (random.getstate(), np.random.get_state()[1].tolist(), torch_state()) == states  # noqa: NPY002
-    assert trials == run(name, problem)[:n]
+    before = global_states()
+    method = make(name, problem)
+    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(length(name, 12)))
+    return trials, (before, global_states())
+
+
+def global_states():
+    return random.getstate(), np.random.get_state()[1].tolist(), torch_state()  # noqa: NPY002
 
 
 def torch_state():
