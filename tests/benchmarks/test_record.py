@@ -57,6 +57,9 @@ FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.
 CLOCKS = ["seconds", "processor_seconds"]
 
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def without_a_compiler():
     """Networks here need not be fast: to compile one of each shape takes longer than to train them all."""

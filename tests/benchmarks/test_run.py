@@ -24,6 +24,8 @@ from benchmarks.running.plan import plan
 from benchmarks.studies.execution import command_of
 from support import tables
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 CURRIN = ["task=currin", "method=random_search", "display=plain"]
 
 TASK = '''
