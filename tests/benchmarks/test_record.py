@@ -57,7 +57,7 @@ FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.
 CLOCKS = ["seconds", "processor_seconds"]
 
 
-pytestmark = pytest.mark.usefixtures("forked_workers")
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
 
 
 @pytest.fixture(scope="module", autouse=True)

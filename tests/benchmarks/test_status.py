@@ -26,7 +26,7 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.status import main
 
-pytestmark = pytest.mark.usefixtures("forked_workers")
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
 
 TO_FINISH = "to finish:"
 PYTHON = f"  {shlex.quote(sys.executable)} -m"
