@@ -1,5 +1,6 @@
 """What every method of the suite must do. A new conf/method/<name>.yaml is tested unasked."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -511,21 +512,37 @@ def test_a_shared_start_is_what_a_model_based_method_starts_from(name):
         assert light == list(start.light)[: len(light)]
 
 
-@each_method
-def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name, tmp_path):
-    """In fresh processes, as an import shows its effects once only; torch's state shows where it is loaded before."""
-    answers = []
-    torch = ["torch"] if "torch" in resolve(name)[0].capabilities.requires else []
-    for salt, loaded in (("1", []), ("2", torch)):
-        folder = tmp_path / salt
-        folder.mkdir()
-        folders = [str(Path(__file__).parents[level]) for level in (2, 1, 0)]
-        paths = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])  # where a plugin may be
+@pytest.fixture(scope="module")
+def fresh():
+    """A function that runs a method in a process that has not seen its library, with a salt of hashes."""
+    folders = [str(Path(__file__).parents[level]) for level in (2, 1, 0)]
+    paths = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])  # where a plugin may be
+    command = [sys.executable, str(Path(__file__).with_name("one_method.py"))]
+
+    @functools.cache
+    def forking(salt):
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": paths}
-        command = [sys.executable, str(Path(__file__).with_name("one_method.py")), name, *loaded]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
-        answers.append(json.loads(done.stdout))
-    assert answers[0]["changed"] == []
-    assert answers[0] == answers[1]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return stack.enter_context(subprocess.Popen(command, env=environment, text=True, **pipes))
+
+    def run(salt, name, folder, *modules):
+        (folder / "empty").mkdir(parents=True)
+        server = forking(salt)
+        server.stdin.write(json.dumps([name, str(folder / "empty"), *modules]) + "\n")
+        server.stdin.flush()
+        status = server.stdout.readline()
+        errors = (folder / "err.txt").read_text()
+        assert (status, errors) == ("0\n", ""), errors
+        return json.loads((folder / "out.json").read_text())
+
+    with contextlib.ExitStack() as stack:
+        yield run
+
+
+@each_method
+def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name, fresh, tmp_path):
+    """In fresh processes, as an import shows its effects once only; torch's state shows where it is loaded before."""
+    torch = ["torch"] if "torch" in resolve(name)[0].capabilities.requires else []
+    one, other = fresh("1", name, tmp_path / "1"), fresh("2", name, tmp_path / "2", *torch)
+    assert one["changed"] == []
+    assert one == other
