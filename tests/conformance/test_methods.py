@@ -192,7 +192,7 @@ def begun(name, problem):
     return make(name, problem), []
 
 
-def run(name, problem, n=20):
+def run(name, problem, n=16):
     """The trials of an undisturbed run, which goes on where it was left as more of them are asked for."""
     method, trials = begun(name, problem)
     while len(trials) < length(name, n):
@@ -224,7 +224,7 @@ def test_the_first_half_of_a_run_reaches_the_model(name, problem):
     def opposite(trial):
         return Measurement(-measure(problem, trial).value)
 
-    method, half = make(name, problem), length(name, 20) // 2
+    method, half = make(name, problem), length(name, 16) // 2
     other = [step(method, opposite).config for _ in range(half)]
     assert distinct(other) != distinct(trial.config for trial in run(name, problem)[:half]), (
         f"{name} asks for the same {half} configurations whatever it is told: set model_based=False in its "
@@ -256,7 +256,7 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
     assert levels in ("heavy", "two", "several", "any")
     heavy, light = PROBLEMS[problem].heavy_iterations, PROBLEMS[problem].light_iterations
     # The first bracket of successive halving over 1, 3, 9 and 27 iterations ends with its 40th trial.
-    trials = run(name, problem, n=20 if levels in ("heavy", "two") else 40)
+    trials = run(name, problem, n=16 if levels in ("heavy", "two") else 40)
     assert any(trial.heavy for trial in trials)
     for trial in trials:
         assert trial.heavy == (trial.budget == heavy)
@@ -277,7 +277,7 @@ def test_the_seed_decides(name, problem):
 @every_method
 def test_a_run_split_by_replay_is_the_same_run(name, problem):
     """Two halves are the whole, failures among them."""
-    half, answer = length(name, 20) // 2, functools.partial(fail_at_times, problem)
+    half, answer = length(name, 16) // 2, functools.partial(fail_at_times, problem)
     expected = run_with_failures(name, problem)
     second = make(name, problem)
     for trial in expected[:half]:
@@ -305,7 +305,7 @@ def fail_at_times(problem, trial):
 def run_with_failures(name, problem):
     """The trials of a run some of whose trials fail, in several ways."""
     method = make(name, problem)
-    return [step(method, functools.partial(fail_at_times, problem)) for _ in range(length(name, 20))]
+    return [step(method, functools.partial(fail_at_times, problem)) for _ in range(length(name, 16))]
 
 
 @every_method
@@ -324,7 +324,7 @@ def test_the_value_of_a_failed_trial_counts_for_nothing(name):
         def answer(trial):
             return Measurement(value, "killed") if trial.number % 3 == 1 else measure("real", trial)
 
-        return [step(method, answer) for _ in range(length(name, 20))]
+        return [step(method, answer) for _ in range(length(name, 16))]
 
     assert trials(-1e6) == trials(math.nan)
 
@@ -341,7 +341,7 @@ def test_a_start_of_failures_only_is_survived(name, problem):
 @every_method
 def test_equal_values_everywhere_are_survived(name, problem):
     method = make(name, problem)
-    for _ in range(length(name, 14)):
+    for _ in range(length(name, 12)):
         PROBLEMS[problem].space.validate(step(method, lambda trial: Measurement(1.0)).config)
 
 
