@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
     for caution in gathered.cautions:
         print(f"note: {caution}", file=sys.stderr)
     if failures is None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt  # `command` says how to go on
     return _report(recording, gathered, failures)
 
 

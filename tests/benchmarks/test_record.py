@@ -16,6 +16,7 @@ import numpy as np
 import pandas
 import pytest
 
+from baselines.libraries.interpreter import run_module
 from baselines.protocol import Trial
 from benchmarks import record
 from benchmarks.common.errors import UsageError
@@ -384,6 +385,20 @@ def test_gathering_alone_trains_nothing(recorded, tmp_path, capsys):
     pandas.testing.assert_frame_equal(
         tables.load(tmp_path / f"{name}.parquet").rows, tables.load(recorded / f"{name}.parquet").rows, check_exact=True
     )
+
+
+def test_an_interruption_gathers_what_is_logged_and_says_how_to_go_on(recorded, tmp_path, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record.Recording, "run", interrupted)
+    name = "svm-mnist-5000-n200-smoke"
+    shutil.copytree(recorded / f"{name}.parts", tmp_path / f"{name}.parts")
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "n=8"]
+    assert record.main(command) == 130
+    out, err = capsys.readouterr()
+    assert out == f"{tmp_path / name}.parquet holds 8 of 8 configurations\n"
+    assert err.endswith(f"the same command continues: {run_module('benchmarks.record', *command)}\n")
 
 
 def test_a_table_with_more_than_is_asked_for_says_so(recorded, tmp_path, capsys):
