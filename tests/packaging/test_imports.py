@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -187,6 +188,14 @@ def test_a_folder_holds_few_modules_and_says_which(package):
     for init in sorted((ROOT / package).rglob("__init__.py")):
         assert len([*init.parent.glob("*.py")]) - 1 <= MOST_MODULES, init.parent
         assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), init
+
+
+@pytest.mark.parametrize("room", sorted(FLOOR_OF.keys() - {"commands"}))
+def test_a_room_says_what_each_of_its_modules_is(room):
+    folder = ROOT / "benchmarks" / room
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert [name for name in sorted(names) if not re.search(rf"`{name}\b", said)] == []
 
 
 @pytest.mark.parametrize("command", modules_in("commands"))
