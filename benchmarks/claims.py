@@ -16,6 +16,7 @@ from benchmarks.config import options
 from benchmarks.console.command import command
 from btao.running.files import write_whole
 
+# pandas and the statistics are imported when used: --help starts at once.
 if TYPE_CHECKING:
     from pandas import DataFrame
 

@@ -17,6 +17,8 @@ from benchmarks.records.command import RECORD_MODULE, Command
 from benchmarks.running.progress import Failure
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
 
+# The data sets are imported when used: --help starts at once.
+
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 

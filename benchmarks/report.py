@@ -17,6 +17,7 @@ from benchmarks.config.registry import out_folder
 from benchmarks.console.command import command
 from btao.running.files import write_whole
 
+# pandas, matplotlib and the pages are imported when used: a mistake in the arguments shows at once.
 if TYPE_CHECKING:
     from benchmarks.reporting.page import Block, Page
     from benchmarks.reporting.settings import Setting

@@ -11,6 +11,8 @@ from benchmarks.records.run_folder import RUN, RunFolder
 from benchmarks.records.run_info import Start
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
+# pandas is imported when used: workers that record do without.
+
 PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
 DEFAULT_N = 512  # configurations of a design where n is not given
 

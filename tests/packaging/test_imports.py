@@ -198,6 +198,28 @@ def test_a_room_says_what_each_of_its_modules_is(room):
     assert [name for name in sorted(names) if not re.search(rf"`{name}\b", said)] == []
 
 
+def late_imports_without_reason(path: Path) -> list[str]:
+    """The imports inside functions that no comment on them, before them or at the head of the module explains."""
+    source = path.read_text(encoding="utf-8")
+    if "imported when" in source or "imported where" in source:
+        return []
+    lines = ["", *source.splitlines()]
+    late = {
+        node.lineno
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    return [f"{path.name}:{line}: {lines[line].strip()}" for line in late if "#" not in lines[line - 1] + lines[line]]
+
+
+@pytest.mark.parametrize("package", sorted(STORIES))
+def test_an_import_inside_a_function_says_why(package):
+    modules = sorted((ROOT / package).rglob("*.py"))
+    assert [line for module in modules for line in late_imports_without_reason(module)] == []
+
+
 @pytest.mark.parametrize("command", modules_in("commands"))
 def test_a_command_is_short_and_imports_no_other(command):
     assert len(MODULES[command].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
