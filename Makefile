@@ -7,7 +7,7 @@ UV_VERSION := 0.13.9
 
 # The main job: a convolutional network, all methods side by side.
 ARGS ?= +task=cnn seeds=1
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 UPGRADE ?=
 # What users import: btao with the bases of its optimizer, and what methods, tasks and studies are.
 DOCUMENTED := btao btao.interface.telling btao.interface.showing btao.interface.saving \
