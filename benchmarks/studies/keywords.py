@@ -20,6 +20,8 @@ from benchmarks.records.command import RUN_MODULE, STUDY_MODULE, Command, Job
 from benchmarks.studies.functions import method as method_of
 
 WORDS = {"address": "engine.address"}  # where a keyword has another name than the option
+PLAIN = re.compile(r"[A-Za-z_][\w./:-]*", flags=re.ASCII)  # what needs no quotes
+MISSING = "???"  # to OmegaConf
 NO_TEXTS = ("null", "true", "false", "inf", "nan")  # to Hydra, unless in quotes
 
 
@@ -135,12 +137,29 @@ def _text(option: str, value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        if re.fullmatch(r"[A-Za-z_][\w./:-]*", value) and value.lower() not in NO_TEXTS:
-            return value
-        quoted = value.replace("\\'", "\\\\'").replace("'", "\\'").replace("${", "\\${")
-        return f"'{quoted}'"
+        return _quoted(option, value)
     if isinstance(value, list | tuple):
         return f"[{','.join(_text(option, each) for each in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{','.join(f'{key}:{_text(option, each)}' for key, each in value.items())}}}"
+        return f"{{{','.join(f'{_key(option, key)}:{_text(option, each)}' for key, each in value.items())}}}"
     raise UsageError(f"{option}={value!r}: give a number, a text, True, False, None, a list or a mapping")
+
+
+def _quoted(option: str, text: str) -> str:
+    """A text as Hydra reads it; UsageError for the one that OmegaConf takes for a missing value."""
+    if text == MISSING:
+        raise UsageError(f"{option}={text!r}: give another text, as this one stands for a missing value")
+    if re.fullmatch(PLAIN, text) and text.lower() not in NO_TEXTS:
+        return text
+    # OmegaConf takes a backslash before ${ from it, and halves those before that.
+    text = re.sub(r"(\\*)\$\{", r"\1\1\\${", text)
+    # Hydra halves backslashes before a quote, the closing one too, and no others.
+    text = re.sub(r"(\\+)(?='|\Z)", r"\1\1", text).replace("'", r"\'")
+    return f"'{text}'"
+
+
+def _key(option: str, key: object) -> str:
+    """A key of a mapping as Hydra reads it, where quotes are not known; UsageError for one that it would not."""
+    if not isinstance(key, str) or not re.fullmatch(r"[A-Za-z_][\w-]*", key, flags=re.ASCII) or key.lower() in NO_TEXTS:
+        raise UsageError(f"{option}: the key {key!r} cannot be given; let it be a word of letters, digits, '_' and '-'")
+    return key
