@@ -45,7 +45,7 @@ def judged(states: DataFrame, measure: str | None = None) -> Series:
     check_choice("measure", measure, MEASURES)
     lacking = states[states["value"].notna() & states[measure].isna()]
     if len(lacking):
-        runs = dict.fromkeys(f"{label} on {task}" for label, task in zip(lacking["label"], lacking["task"], strict=True))
+        runs = lacking[["label", "task"]].drop_duplicates().agg(" on ".join, axis=1)
         raise ValueError(f"measure={measure!r} is not on record of every heavy result, not of {', '.join(runs)}")
     return states[measure]
 

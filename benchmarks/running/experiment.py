@@ -124,9 +124,14 @@ class Experiment:
         return digest_of(self.identity)
 
     @property
+    def shared(self) -> dict[str, Any]:
+        """The identity but for the method."""
+        return {name: value for name, value in self.identity.items() if name != "method"}
+
+    @property
     def setting(self) -> str:
         """The digest of what methods that are compared have in common, see `RunInfo.setting`."""
-        return digest_of({name: value for name, value in self.identity.items() if name != "method"})
+        return digest_of(self.shared)
 
     @property
     def parts(self) -> dict[str, Spec]:

@@ -218,6 +218,5 @@ def _check_call(kind: str, function: Callable[..., Any], places: int, seed_by: s
         signature.bind(*[None] * places, *more, **named)
     except TypeError as error:
         right = "(config, iterations) or (config, iterations, seed)" if kind == "task" else "(space, trials, generator)"
-        raise UsageError(
-            f"{kind} {function.__name__} takes {signature}: let it take {right}, and others with defaults only ({error})"
-        ) from None
+        wrong = f"{kind} {function.__name__} takes {signature}"
+        raise UsageError(f"{wrong}: let it take {right}, and others with defaults only ({error})") from None

@@ -15,7 +15,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.additions import Addition, Key
 from benchmarks.config.classes import document_of
 from benchmarks.config.code import capture, target
-from benchmarks.config.request import PATHS
+from benchmarks.config.request import PATHS, whole_paths
 from benchmarks.records.command import RUN_MODULE, STUDY_MODULE, Command, Job
 from benchmarks.studies.functions import method as method_of
 
@@ -68,17 +68,18 @@ def keywords(
         written on a command line.
     """
     additions: dict[Key, Addition] = {}
-    name, written = _named("task", task, additions)
-    words, call = [f"task={name}"], [f"task={written}"]
+    name, place = _named("task", task, additions)
+    words, call = [f"task={name}"], [f"task={place}"]
     if methods is not None:
         listed = list(methods) if isinstance(methods, list | tuple) else [methods]
         if not listed:
             raise UsageError("methods=[]: give one or more")
         named = [_named("method", each, additions) for each in listed]
         words.append(f"method=[{','.join(name for name, _ in named)}]")
-        call.append(f"methods=[{', '.join(written for _, written in named)}]")
-    given = {"budget": budget, "parameters": parameters, "task_parameters": task_parameters}
-    given |= {option: _as_written(option, value) for option, value in options.items()}
+        call.append(f"methods=[{', '.join(place for _, place in named)}]")
+    written = {option: _as_written(option, value) for option, value in options.items()}
+    given: dict[str, Any] = {"budget": budget, "parameters": parameters, "task_parameters": task_parameters, **written}
+    given |= whole_paths({option: value for option, value in written.items() if isinstance(value, str)})
     # What was made anew once goes on, and is not made anew again.
     call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None and keyword != "rerun"]
     words += _overrides("budget", budget)

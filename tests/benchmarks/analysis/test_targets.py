@@ -45,7 +45,7 @@ def test_a_target_of_the_test_error_is_reached_where_the_incumbent_first_has_it(
 def test_a_result_without_a_test_error_is_no_run_that_never_reached_a_target():
     unknown = run("HH", [3.0, 1.0], method="tpe", hash="t").assign(test_error=[0.4, NAN])
     states = incumbents(frame(run("HH", [3.0, 1.0]).assign(test_error=0.3), unknown))
-    with pytest.raises(ValueError, match="measure='test_error' is not on record of .*, not of tpe on currin$"):
+    with pytest.raises(ValueError, match=r"measure='test_error' is not on record of .*, not of tpe on currin$"):
         targets.speed_ups(states, "btao", measure="test_error")
 
 

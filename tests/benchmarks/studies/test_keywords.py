@@ -48,7 +48,9 @@ def test_names_and_options_are_those_of_the_command():
     assert request.methods["btao"]["light_per_heavy"] == 4
 
 
-@pytest.mark.parametrize("text", ["plain", "it's", "a,b", "1", "null", "${x}", " ", "", "a\\", "a\\'b", "\\${x}\\", "é"])
+@pytest.mark.parametrize(
+    "text", ["plain", "it's", "a,b", "1", "null", "${x}", " ", "", "a\\", "a\\'b", "\\${x}\\", "é"]
+)
 def test_a_text_stays_a_text(text):
     (request,) = read([*words(parameters={"btao": {"start": text}}, methods="btao")])
     assert request.methods["btao"]["start"] == text
@@ -82,6 +84,17 @@ def test_a_call_of_names_is_a_command_and_one_with_a_class_is_a_call():
     assert str(by_class.given(method="btao", seeds="[7]")) == "study.run(task='toy', methods='btao', seeds=[7])"
     assert str(by_class.given(method="RandomSearch", seeds="[7]")).endswith("methods=RandomSearch, seeds=[7])")
     assert Command.from_json({"module": by_class.module, "arguments": [*by_class.arguments], "jobs": []}) == by_class
+
+
+def test_the_folders_of_a_call_are_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.parquet").touch()
+    asked = keywords("toy", RandomSearch, **NONE, out=Path("runs"), conf="..", table="t.parquet", data_dir=None)
+    call = str(asked.command(JOB, []))
+    assert f"out={str(tmp_path / 'runs')!r}, conf={str(tmp_path.parent)!r}, " in call
+    assert f"table={str(tmp_path / 't.parquet')!r}" in call
+    named = keywords("svm", RandomSearch, **NONE, table="svm-mnist-paper")
+    assert named.call[-1] == "table='svm-mnist-paper'"
 
 
 @pytest.mark.parametrize(
