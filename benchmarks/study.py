@@ -7,7 +7,6 @@ and one that was interrupted goes on. Mistakes are exceptions of one line, `benc
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from benchmarks.studies import reference as references
 from benchmarks.studies.functions import method, task
 from benchmarks.studies.recorded_study import of_folder, of_trials
 from benchmarks.studies.study import Study
-from benchmarks.studies.study_sum import several_settings
 
 __all__ = ["Study", "load", "method", "reference", "run", "task"]
 
@@ -119,7 +117,7 @@ def run(
 
 
 def load(out: str | Path | None = None) -> Study:
-    """The study of all runs recorded below a folder, that of the records by default.
+    """The study of all runs recorded below a folder, that of the records by default; it warns of several settings.
 
     Raises
     ------
@@ -127,19 +125,11 @@ def load(out: str | Path | None = None) -> Study:
         If there is no such folder, or no record in it.
     CorruptRecord, ValueError
         If a record is damaged, or two folders record the same run.
-
-    Warns
-    -----
-    UserWarning
-        Where runs of a task are of several settings, which it names.
     """
     folder = out_folder([] if out is None else [f"out={out}"])
     if not folder.is_dir():
         raise UsageError(f"out={folder}: there is no such folder; give the one that the runs were recorded in")
-    loaded = of_folder(folder)
-    for line in several_settings(loaded.trials, loaded.settings):
-        warnings.warn(line, stacklevel=2)
-    return loaded
+    return of_folder(folder)
 
 
 def reference(name: str) -> Study:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import functools
+import io
 import json
 import math
 import os
@@ -181,9 +182,8 @@ class TrialLog:
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by __exit__)
+        self._file = lock_run(folder)
         try:
-            self._lock(folder)
             self.rows, self._end = _read_rows(self.path)
             self._file.truncate(self._end)  # a torn last line goes
             self.n_rows = len(self.rows)
@@ -216,21 +216,36 @@ class TrialLog:
         """Write all rows through to the disk itself."""
         os.fsync(self._file.fileno())
 
-    def _lock(self, folder: Path) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunLocked(
-                f"another process is working on {folder}: let it finish or end it, or choose another out="
-            ) from None
-        except OSError as error:  # a file system without locks
-            raise OSError(error.errno, f"cannot lock: {error.strerror}", str(self.path)) from error
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self._file.close()
+
+
+def lock_run(folder: Path) -> io.FileIO:
+    """Open the log of a run and hold it until the file is closed; the folder must be there.
+
+    Raises
+    ------
+    RunLocked
+        If another process holds it, or moved it aside in this instant.
+    OSError
+        If it cannot be opened or locked; it names the path.
+    """
+    path = folder / TRIALS
+    file = open(path, "ab", buffering=0)  # noqa: SIM115 (the caller closes it)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+            return file
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError as error:  # a file system without locks
+        file.close()
+        raise OSError(error.errno, f"cannot lock: {error.strerror}", str(path)) from error
+    file.close()
+    raise RunLocked(f"another process is working on {folder}: let it finish or end it, or choose another out=")
 
 
 def read_rows(folder: Path) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmarks.figures.style import method_styles
 from benchmarks.records.labels import name_of
 from benchmarks.reporting.settings import Setting, read
 from benchmarks.studies.study import Study
-from benchmarks.studies.study_sum import MissingRun
+from benchmarks.studies.study_sum import MissingRun, several_settings
 
 
 def of_folder(out: Path) -> Study:
@@ -32,7 +33,7 @@ def of_folder(out: Path) -> Study:
             planned[key] = max(planned.get(key, 0), len(setting.grid.seeds))
     names = dict.fromkeys(name_of(method) for setting in settings for method in setting.named)
     results = [setting.results for setting in settings if len(setting.results)]
-    return Study(
+    study = Study(
         pd.concat(results, ignore_index=True) if results else DataFrame(),
         tuple(setting.grid.title for setting in settings),
         tuple(names),
@@ -40,6 +41,9 @@ def of_folder(out: Path) -> Study:
         tuple(line for setting in settings for line in _missing(setting)),
         {key: setting.shared for setting in settings for key in setting.labels},
     )
+    for line in several_settings(study.trials, study.settings):
+        warnings.warn(line, stacklevel=3)  # in what calls `benchmarks.study.load`
+    return study
 
 
 def of_trials(trials: DataFrame, title: str) -> Study:
