@@ -22,6 +22,7 @@ from typing import Any, Self
 from baselines.protocol import Measurement
 from benchmarks.records import fields
 from btao.checks import check_integer, is_number
+from btao.trial import is_result
 
 TRIALS = "trials.jsonl"
 
@@ -252,6 +253,26 @@ def read_rows(folder: Path) -> list[Row]:
     """The trials on record in the folder of a run, none if there is no such run; CorruptRecord if they are damaged."""
     path = folder / TRIALS
     return _read_rows(path)[0] if path.exists() else []
+
+
+def has_result(folder: Path, train_budget: float) -> bool:
+    """Whether a heavy trial of a run succeeded within so many seconds of training; it is read up to the first.
+
+    Raises
+    ------
+    CorruptRecord
+        If a row before is damaged.
+    """
+    path, trained = folder / TRIALS, 0.0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            row = _parse(line, path, number)
+            trained += row.train_seconds
+            if trained > train_budget:
+                return False
+            if row.heavy and row.status == "ok" and row.value is not None and is_result(row.value):
+                return True
+    return False
 
 
 def _read_rows(path: Path) -> tuple[list[Row], int]:
