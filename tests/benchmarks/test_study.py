@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -266,3 +267,14 @@ def test_a_script_needs_no_guard(tmp_path):
     script.write_text(textwrap.dedent("\n".join(CELLS)))
     run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout == "6 ()\n", run.stderr
+
+
+def test_a_module_that_runs_a_study_when_it_is_imported_ends_in_a_line_and_not_in_more_workers(tmp_path, monkeypatch):
+    (tmp_path / "unguarded.py").write_text(
+        "from benchmarks import study\nfrom baselines.random_search import RandomSearch\n"
+        "class Mine(RandomSearch):\n    pass\n"
+        f"done = study.run('toy', Mine, seeds=1, budget={{'heavy': 1}}, out={str(tmp_path)!r}, jobs=1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (line,) = importlib.import_module("unguarded").done.missing
+    assert "a module that a worker imports for a class runs a study itself: put that under `if __name__ ==" in line
