@@ -118,7 +118,7 @@ def test_every_number_of_the_text_is_computed(summaries):
     recorded = [summaries[task] for task in ("svm", "fcn", "cnn")]
     (seeds,) = {each for rows in recorded for each in rows["seeds"]}
     heavy = {runs / seeds for rows in recorded for runs in rows.loc[["random_search", "gp_bo", "btao"], "heavy_runs"]}
-    assert re.findall(r"\d+(?:\.\d+)*", text) == [*ends, pythons[0], pythons[-1], f"{seeds}", f"{heavy.pop():g}"]
+    assert re.findall(r"(?<!-)\d+(?:\.\d+)*", text) == [*ends, pythons[0], pythons[-1], f"{seeds}", f"{heavy.pop():g}"]
     assert not heavy
 
 
