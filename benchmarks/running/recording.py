@@ -99,7 +99,7 @@ class Recording:
         settings |= {} if self.grid is None else {"grid": self.grid}
         search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
-        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.data, _live(request))
+        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.data, Live.of(request))
 
     @property
     def parts(self) -> list[Experiment]:
@@ -291,19 +291,13 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
 def _built(request: Request, spec: Spec, n: int | None) -> Objective:
     """The task. Where it cannot be built, the error tells of a wrong n, too, as far as the class says its space."""
     try:
-        return build_objective(_live(request), spec)
+        return build_objective(Live.of(request), spec)
     except (ValueError, TypeError, OSError) as error:
         space = getattr(spec.resolve(), "space", None)
         for line in _too_few(space, None, n) if isinstance(space, Space) else ():
             place = "" if isinstance(error, UsageError) else f"task {spec.name}: "
             raise UsageError(f"{place}{error}; {line}") from error
         raise
-
-
-def _live(request: Request) -> Live:
-    """Training on the data that the request names, if the task needs some."""
-    needs_data = request.task.get("needs_data")
-    return Live({"data": request.data, "data_dir": request.data_dir} if needs_data else {})
 
 
 def _full_length(spec: Spec) -> Spec:

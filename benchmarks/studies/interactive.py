@@ -17,6 +17,7 @@ from benchmarks.studies.keywords import keywords
 from benchmarks.studies.rerun import set_aside
 from benchmarks.studies.study_sum import MissingRun, Run, Settings
 
+# The statistics are imported when used: a mistake in the arguments shows at once.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
