@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
+from multiprocessing import current_process, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Worker:
     """
 
     def __init__(self, threads: int) -> None:
-        if multiprocessing.current_process().name == PROCESS:
+        if current_process().name == PROCESS:
             raise UsageError(
                 "a module that a worker imports for a class runs a study itself: put that under "
                 "`if __name__ == '__main__':`, or into another module"
