@@ -10,7 +10,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import unknown
 from benchmarks.config.registry import ROOT, TABLES, found_from_here
-from benchmarks.config.request import Request, own_options, read
+from benchmarks.config.request import Request, own_options, read, whole_paths
 from benchmarks.console.command import CommandFailed, command
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
@@ -98,10 +98,11 @@ def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
 
 
 def _command(arguments: Sequence[str], recording: Recording) -> Command:
-    """The command for the record, which finds the same data whatever the shell and its folder, or fails."""
+    """The command for the record: whatever the shell and its folder it finds the same folder and data, or fails."""
     from benchmarks.data.datasets import found_by
 
     found = {} if recording.data is None else found_by(recording.data.name, recording.request.data_dir)
+    found |= whole_paths({"out": options.value_of(arguments, "out")})
     return Command(RECORD_MODULE, tuple(options.with_values(arguments, found)))
 
 

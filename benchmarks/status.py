@@ -1,6 +1,6 @@
 """`python -m benchmarks.status out=...`: how far recorded runs are, and what finishes the others.
 
-Exit status: 0 when all are done, 1 when not, 2 for a mistake in the command or a damaged record.
+Exit status: 0 when all are done with a result, 1 when not, 2 for a mistake in the command or a damaged record.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import out_folder
 from benchmarks.console.command import command
-from benchmarks.records.grid import LEGEND, grids, not_started
+from benchmarks.records.grid import LEGEND, Grid, grids, not_started
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.tables import progress
 
@@ -23,7 +23,9 @@ the same grid has it; a method is missing where a command names it and it has no
 skipped as its library is not installed. Of the recording of a table (out=results/tables) it counts the
 configurations in the table, and those that are logged and not gathered yet, or failed.
 
-exit status: 0 all are done, 1 not all, 2 a mistake in the command or a damaged record
+A run that is done without a heavy result is named, and no command finishes it: give another one a larger budget.
+
+exit status: 0 all are done with a result, 1 not all, 2 a mistake in the command or a damaged record
 """
 
 
@@ -35,10 +37,28 @@ def main(arguments: list[str]) -> int:
     for lines in [*(progress.lines(grid) for grid in found), *([f"{job}: not begun"] for job in jobs)]:
         print(*lines, sep="\n", end="\n\n")
     print(LEGEND)
+    lacking = [line for grid in found if not progress.is_recording(grid) for line in _without_result(grid)]
+    if lacking:
+        print("\ndone without a result:", *lacking, sep="\n  ")
     commands = dict.fromkeys([*(command for grid in found for command in progress.finishing(grid)), *jobs.values()])
     if commands:
         print("\nto finish:", *(command.here for command in commands), sep="\n  ")
-    return 1 if commands else 0
+    return 1 if commands or lacking else 0
+
+
+def _without_result(grid: Grid) -> list[str]:
+    """A line for each run of a grid that is done and has no heavy result: what `benchmarks.run` says of it, too."""
+    task, lines = grid.one.task, []
+    for method, seed in grid.without_result():
+        run, folder = grid.runs[method, seed]
+        why = [f"{run.method}, seed {seed}: no trial"]
+        if run.n_trials:
+            from benchmarks import records  # slow, as what follows
+            from benchmarks.analysis.aggregate import without_result
+
+            why = without_result(records.load(folder, strict=True))
+        lines += [f"{task}: {line}" for line in why]
+    return lines
 
 
 if __name__ == "__main__":

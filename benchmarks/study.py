@@ -119,7 +119,7 @@ def run(
 
 
 def load(out: str | Path | None = None) -> Study:
-    """The study of all runs recorded below a folder, that of the records by default.
+    """The study of all runs recorded below a folder, that of the records by default; it warns of several settings.
 
     Raises
     ------

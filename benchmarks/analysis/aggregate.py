@@ -13,11 +13,13 @@ curve
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from benchmarks.analysis.incumbents import METHOD, heavy_results, incumbents
+from benchmarks.analysis.incumbents import METHOD, RUN, heavy_results, incumbents
 from benchmarks.analysis.intervals import RESAMPLING, STATISTICS, Resampling, check_choice, interval, statistic_of
 
 IDENTITY = ["task", "data", "method", "hash", "label"]
@@ -176,17 +178,22 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
 
 
 def without_result(frame: DataFrame) -> list[str]:
-    """A line for every run without a heavy result: method, seed and the last error."""
-    lines = []
+    """A line for every run without a heavy result: method, seed and why."""
+    return [f"{method}, seed {seed}: {why}" for (_, method, _, seed), why in reasons_without_result(frame).items()]
+
+
+def reasons_without_result(frame: DataFrame) -> dict[tuple[str, str, str, int], str]:
+    """By run, of task, method, hash and seed, why it has no heavy result; only of those without one."""
+    reasons: dict[Any, str] = {}
     results = heavy_results(frame)
-    for (method, _, seed), rows in frame.groupby(["method", "hash", "seed"], sort=False):
+    for run, rows in frame.groupby(RUN, sort=False):
         if not results[frame.index.get_indexer(rows.index)].any():
             errors = rows["error"].dropna()
             why = "none succeeded" + (f", the last with: {errors.iloc[-1]}" if len(errors) else "")
             if (rows["heavy"] & (rows["status"] == "ok")).any():
                 why = f"none within budget.train_seconds={rows['train_budget'].iloc[0]:g}"
-            lines.append(f"{method}, seed {seed}: {rows['heavy'].sum()} heavy trials, {why}")
-    return lines
+            reasons[run] = f"{rows['heavy'].sum()} heavy trials, {why}"
+    return reasons
 
 
 def hold(x: np.ndarray, y: np.ndarray, grid: np.ndarray) -> np.ndarray:

@@ -37,12 +37,16 @@ def judged(states: DataFrame, measure: str | None = None) -> Series:
     Raises
     ------
     ValueError
-        If `measure` is not one of those named.
+        If `measure` is not one of those named, or a heavy result has none on record: it would count as no result.
     """
     if measure is None:
         known = states["regret"].notna().groupby(states["task"]).transform("any")
         return states["regret"].where(known, states["value"])
     check_choice("measure", measure, MEASURES)
+    lacking = states[states["value"].notna() & states[measure].isna()]
+    if len(lacking):
+        runs = lacking[["label", "task"]].drop_duplicates().agg(" on ".join, axis=1)
+        raise ValueError(f"measure={measure!r} is not on record of every heavy result, not of {', '.join(runs)}")
     return states[measure]
 
 

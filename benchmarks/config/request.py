@@ -44,6 +44,21 @@ PATHS = {
 }
 
 
+def whole_paths(given: Mapping[str, str | None]) -> dict[str, str]:
+    """Those of the options of `PATHS` that are given, as they are found from any folder.
+
+    Tables, of which a sweep names several, stay as they are where they are names and no files.
+    """
+    whole = {}
+    for option, value in given.items():
+        if option not in PATHS or value in (None, "", "null"):
+            continue
+        paths = [os.path.expanduser(path) for path in (value.split(",") if option == "table" else [value])]
+        if option != "table" or all(map(os.path.exists, paths)):
+            whole[option] = ",".join(map(os.path.abspath, paths))
+    return whole
+
+
 @dataclass(frozen=True)
 class Request:
     """What one command, or one job of a sweep, asks for: names and values checked, scale applied.

@@ -74,7 +74,7 @@ class Spec:
             if no_module or (isinstance(error, AttributeError | ValueError) and _frames(error) <= 2):
                 raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
             raise ValueError(f"{self.name}: {self.target!r} cannot be imported: {describe_error(error)}") from error
-        if not callable(found):
+        if not isinstance(found, type):
             raise ValueError(f"{self.name}: {self.target!r} is {found!r}: give where a class is")
         return found
 

@@ -55,6 +55,7 @@ VALUE_LABELS = {
     ("recommended", "regret"): "simple regret of what is recommended",
     ("recommended", "value"): "value of what is recommended (minimized)",
 }
+NO_RESULT = {"regret": "no heavy result", "value": "no heavy result", "test_error": "no test error on record"}
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")
 RUN_AXES = ("heavy_runs", "heavy_equivalents")  # of the figure of a run: what light runs cost must be seen, too
@@ -296,7 +297,7 @@ def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
     axes.set_ylabel(VALUE_LABELS[by, measure])
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])
-        axes.text(0.5, 0.5, "no heavy result", transform=axes.transAxes, ha="center", va="center")
+        axes.text(0.5, 0.5, NO_RESULT[measure], transform=axes.transAxes, ha="center", va="center")
         return
     if floor is not None:
         axes.set_yscale("log")
@@ -366,7 +367,7 @@ def _counted(panels: Sequence[DataFrame]) -> str:
     seeds = sorted({int(panel["seeds"].iloc[0]) for panel in panels})
     counts = sorted({int(panel["n"].max()) for panel in panels})
     if counts == [0]:
-        return f"no heavy result, seeds: {_range(seeds)}"
+        return f"{NO_RESULT[panels[0]['measure'].iloc[0]]}, seeds: {_range(seeds)}"
     return f"n = {_range(counts)}" + ("" if counts == seeds else f" of {_range(seeds)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from benchmarks.records.command import Command, Job
 from benchmarks.records.labels import Cell, labels, name_of
 from benchmarks.records.run_folder import RunFolder, run_folders
 from benchmarks.records.run_info import RunInfo, Status
+from benchmarks.records.trials import has_result
 
 MARKS = {"done": ".", "running": "R", "truncated": "T", "failed": "F", "missing": "-"}
 LEGEND = ". done   R running   T truncated: begun, and nobody works on it   F failed   - missing"
@@ -112,6 +114,16 @@ class Grid:
     def several_versions(self, cells: Iterable[Cell]) -> list[str]:
         """A line for each method, and one for the task, whose code was not the same in all of these runs."""
         return several({cell: self.runs[cell][0] for cell in sorted(cells)}, self.labels)
+
+    def without_result(self) -> list[Cell]:
+        """Methods and seeds of runs that are done, and have no heavy result; CorruptRecord if a trial is damaged."""
+        done = [(cell, *self.runs[cell]) for cell, state in sorted(self.states.items()) if state == "done"]
+        budgets = (run.identity["budget"].get("train_seconds") for _, run, _ in done)
+        return [
+            cell
+            for (cell, _, folder), budget in zip(done, budgets, strict=True)
+            if not has_result(folder, math.inf if budget is None else budget)
+        ]
 
     def finishing(self) -> list[Command]:
         """The commands that finish it, each once: recorded ones, or for a seed that none of them has, one for it."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import io
 import itertools
 import json
 import re
@@ -28,7 +29,7 @@ from pathlib import Path
 
 from benchmarks.records.legacy import identity_of_schema_1, run_of_schema_1
 from benchmarks.records.run_info import SCHEMA, RunInfo, Status, digest_of
-from benchmarks.records.trials import TRIALS, CorruptRecord, Row, TrialLog, read_rows
+from benchmarks.records.trials import TRIALS, CorruptRecord, Row, TrialLog, lock_run, read_rows
 from btao.running.files import write_whole
 
 RUN, ERROR, OUTPUT, LIBRARY, CRASHES = "run.json", "error.txt", "output.txt", "library", "killed.json"
@@ -52,6 +53,10 @@ class RunFolder:
     def log(self) -> TrialLog:
         """Open the log of trials, and hold the run: see `TrialLog`."""
         return TrialLog(self.path)
+
+    def held(self) -> contextlib.closing[io.FileIO]:
+        """Hold the run, which must be there, without reading it: a context manager; errors as of `lock_run`."""
+        return contextlib.closing(lock_run(self.path))
 
     def rows(self) -> list[Row]:
         """The trials on record, none if there is no such run; CorruptRecord if they are damaged."""

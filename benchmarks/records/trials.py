@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import functools
+import io
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from typing import Any, Self
 from baselines.protocol import Measurement
 from benchmarks.records import fields
 from btao.checks import check_integer, is_number
+from btao.trial import is_result
 
 TRIALS = "trials.jsonl"
 
@@ -181,9 +183,8 @@ class TrialLog:
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by __exit__)
+        self._file = lock_run(folder)
         try:
-            self._lock(folder)
             self.rows, self._end = _read_rows(self.path)
             self._file.truncate(self._end)  # a torn last line goes
             self.n_rows = len(self.rows)
@@ -216,16 +217,6 @@ class TrialLog:
         """Write all rows through to the disk itself."""
         os.fsync(self._file.fileno())
 
-    def _lock(self, folder: Path) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunLocked(
-                f"another process is working on {folder}: let it finish or end it, or choose another out="
-            ) from None
-        except OSError as error:  # a file system without locks
-            raise OSError(error.errno, f"cannot lock: {error.strerror}", str(self.path)) from error
-
     def __enter__(self) -> Self:
         return self
 
@@ -233,10 +224,55 @@ class TrialLog:
         self._file.close()
 
 
+def lock_run(folder: Path) -> io.FileIO:
+    """Open the log of a run and hold it until the file is closed; the folder must be there.
+
+    Raises
+    ------
+    RunLocked
+        If another process holds it, or moved it aside in this instant.
+    OSError
+        If it cannot be opened or locked; it names the path.
+    """
+    path = folder / TRIALS
+    file = open(path, "ab", buffering=0)  # noqa: SIM115 (the caller closes it)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(file.fileno()).st_ino == path.stat().st_ino:
+            return file
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError as error:  # a file system without locks
+        file.close()
+        raise OSError(error.errno, f"cannot lock: {error.strerror}", str(path)) from error
+    file.close()
+    raise RunLocked(f"another process is working on {folder}: let it finish or end it, or choose another out=")
+
+
 def read_rows(folder: Path) -> list[Row]:
     """The trials on record in the folder of a run, none if there is no such run; CorruptRecord if they are damaged."""
     path = folder / TRIALS
     return _read_rows(path)[0] if path.exists() else []
+
+
+def has_result(folder: Path, train_budget: float) -> bool:
+    """Whether a heavy trial of a run succeeded within so many seconds of training; it is read up to the first.
+
+    Raises
+    ------
+    CorruptRecord
+        If a row before is damaged.
+    """
+    path, trained = folder / TRIALS, 0.0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            row = _parse(line, path, number)
+            trained += row.train_seconds
+            if trained > train_budget:
+                return False
+            if row.heavy and row.status == "ok" and row.value is not None and is_result(row.value):
+                return True
+    return False
 
 
 def _read_rows(path: Path) -> tuple[list[Row], int]:

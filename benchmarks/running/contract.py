@@ -22,7 +22,7 @@ from btao.checks import check_integer
 
 
 class CheckedMethod:
-    """A method whose trials are those of a space, with numbers and recommendations that a record can hold.
+    """A method whose trials are those of a task, with numbers and recommendations that a record can hold.
 
     It works with its own trials; what it hands over is copied, so that no change of it reaches a record.
 
@@ -30,12 +30,14 @@ class CheckedMethod:
     ----------
     method : Method
     space : Space
+    most : int
+        Iterations of a heavy trial; a light one has no more.
     """
 
-    def __init__(self, method: Method, space: Space) -> None:
+    def __init__(self, method: Method, space: Space, most: int) -> None:
         self._method = method
         self._name = type(method).__name__
-        self._space = space
+        self._space, self._most = space, most
         self._asked: dict[int, Trial] = {}
         self._succeeded: set[int] = set()
 
@@ -47,7 +49,8 @@ class CheckedMethod:
         SearchExhausted
             As the method does.
         TypeError, ValueError
-            If it asks for no trial, a number that an earlier one has, or a configuration that is not of the space.
+            If it asks for no trial, a number that an earlier one has, a configuration that is not of the space, or
+            iterations that are not those of its level.
         """
         trial = self._method.ask()
         source = f"ask of {self._name}"
@@ -58,6 +61,9 @@ class CheckedMethod:
             if number in self._asked:
                 raise ValueError(f"number must be one that no earlier trial has, got {number}")
             heavy, budget = fields.flag("heavy", trial.heavy), check_integer("budget", trial.budget)
+            if budget > self._most or (heavy and budget < self._most):
+                right = f"{self._most} for a heavy trial" if heavy else f"at most {self._most}"
+                raise ValueError(f"budget must be {right}, got {budget}")
             config = self._space.validate(trial.config)
         self._asked[number] = trial
         return Trial(number, config, heavy, budget)

@@ -124,9 +124,14 @@ class Experiment:
         return digest_of(self.identity)
 
     @property
+    def shared(self) -> dict[str, Any]:
+        """The identity but for the method."""
+        return {name: value for name, value in self.identity.items() if name != "method"}
+
+    @property
     def setting(self) -> str:
         """The digest of what methods that are compared have in common, see `RunInfo.setting`."""
-        return digest_of({name: value for name, value in self.identity.items() if name != "method"})
+        return digest_of(self.shared)
 
     @property
     def parts(self) -> dict[str, Spec]:
@@ -267,7 +272,7 @@ def run_experiment(
             training = experiment.source.training(objective, experiment.seed, folder.path)
             if experiment.cache and isinstance(training, Continuation) and training.trains:
                 training = cached(training, Path(out), run)
-            checked = CheckedMethod(method, objective.space)
+            checked = CheckedMethod(method, objective.space, objective.heavy.iterations)
             budgeted = BudgetedMethod(checked, experiment.budget, training.cost)
             deadly = log.n_rows if folder.crashes(log.n_rows) >= TRIES else None
             trials = _Trials(objective, budgeted, checked.recommend, training, log, on_trial, on_iteration, deadly)
@@ -433,10 +438,6 @@ def _level(objective: Objective, trial: Trial) -> Level:
     Up to the light level's iterations it is the light level, cut. Above, between the levels too, it
     is the heavy level, cut: a configuration that the light level's patience has stopped goes on.
     """
-    most = objective.heavy.iterations
-    if trial.budget > most or (trial.heavy and trial.budget != most):
-        kind = "heavy" if trial.heavy else "light"
-        raise ValueError(f"the method grants a {kind} trial {trial.budget} iterations of {most}")
     level = objective.heavy if trial.budget > objective.light.iterations else objective.light
     return dataclasses.replace(level, iterations=trial.budget)
 

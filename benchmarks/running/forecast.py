@@ -67,7 +67,7 @@ def forecast(name: str, method: Method, objective: Objective) -> Forecast | None
     UsageError, naming the method, where it fails at what it is asked or told.
     """
     trials: list[Trial] = []
-    checked = CheckedMethod(method, objective.space)
+    checked = CheckedMethod(method, objective.space, objective.heavy.iterations)
     while not (trials and trials[-1].heavy):
         if len(trials) == MAX_TRIALS_WITHOUT_HEAVY:
             return None

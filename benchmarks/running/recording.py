@@ -267,7 +267,7 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     task = request.task
     try:
         spec = Spec(task["name"], task["_target_"], task.get("parameters", {}))
-        objective = build_objective(Live.of(request), spec)
+        objective = _built(request, spec, n)
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
         full = _full_length(spec) if is_curve else spec
@@ -286,6 +286,18 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {task['name']}: {error}") from error
     return recording
+
+
+def _built(request: Request, spec: Spec, n: int | None) -> Objective:
+    """The task. Where it cannot be built, the error tells of a wrong n, too, as far as the class says its space."""
+    try:
+        return build_objective(Live.of(request), spec)
+    except (ValueError, TypeError, OSError) as error:
+        space = getattr(spec.resolve(), "space", None)
+        for line in _too_few(space, None, n) if isinstance(space, Space) else ():
+            place = "" if isinstance(error, UsageError) else f"task {spec.name}: "
+            raise UsageError(f"{place}{error}; {line}") from error
+        raise
 
 
 def _full_length(spec: Spec) -> Spec:

@@ -8,11 +8,12 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
+from multiprocessing import current_process, resource_tracker
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common.environment import environment, variables
+from benchmarks.common.errors import UsageError
 from benchmarks.records.command import Command
 from benchmarks.running import worker_process
 from benchmarks.running.experiment import Experiment
@@ -24,6 +25,7 @@ OTHER_VARIABLES = {
     "BTAO_OFFLINE": "1",
     "BTAO_NOTICE": "0",
 }
+PROCESS = "BTAO worker"
 # The environment is the process's: its threads, if it has several that start workers, take turns.
 STARTING = threading.Lock()
 
@@ -40,13 +42,23 @@ class Worker:
     ----------
     connection : Connection
         Ready when there is something to `receive`.
+
+    Raises
+    ------
+    UsageError
+        In a worker, which would start workers that start workers.
     """
 
     def __init__(self, threads: int) -> None:
+        if current_process().name == PROCESS:
+            raise UsageError(
+                "a module that a worker imports for a class runs a study itself: put that under "
+                "`if __name__ == '__main__':`, or into another module"
+            )
         context = multiprocessing.get_context("spawn")
         self.threads = threads
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=worker_process.work, args=(theirs,))
+        self._process = context.Process(target=worker_process.work, args=(theirs,), name=PROCESS)
         with STARTING, environment(variables(threads) | OTHER_VARIABLES), interrupts_blocked(), main_left_out():
             self._process.start()
         theirs.close()  # only the worker holds it now, so its death ends the connection

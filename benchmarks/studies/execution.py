@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import records
 from benchmarks.config.options import value_of, with_values, without
+from benchmarks.config.request import PATHS, whole_paths
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def command_of(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
-    """The command for the record, which finds the same published data whatever the shell and its folder, or fails.
+    """The command for the record, which finds the same folders and published data whatever the shell, or fails.
 
     What a sweep varies stays as it was given; and of one over tasks of several data sets, or that replays tables, too,
     no option can name the data of all.
@@ -46,11 +46,7 @@ def command_of(arguments: Sequence[str], plans: Sequence[Plan]) -> Command:
             found.pop("data", None)
         if len({request.data_dir for request in requests}) > 1:
             found.pop("data_dir", None)
-    tables = [os.path.expanduser(table) for table in (value_of(arguments, "table") or "").split(",")]
-    if all(map(os.path.exists, tables)):  # files, not names of tables
-        found["table"] = ",".join(map(os.path.abspath, tables))
-    conf = value_of(arguments, "conf")
-    found |= {} if conf is None else {"conf": os.path.abspath(os.path.expanduser(conf))}
+    found |= whole_paths({option: value_of(arguments, option) for option in PATHS if option != "data_dir"})
     again = with_values(without(arguments, "rerun"), found)  # a run that was made anew is not made anew once more
     return Command(RUN_MODULE, tuple(again), tuple(plan.job for plan in plans))
 

@@ -24,7 +24,7 @@ class FunctionTask:
     """A task whose values a function returns; `task` makes the class of one."""
 
     function: ClassVar[Callable[..., float]]
-    takes_seed: ClassVar[bool]
+    seed_by: ClassVar[str | None]  # "place" or "name": how the function takes it, if it does
     space: ClassVar[Space]
     levels: ClassVar[str]
     delta_bounds: ClassVar[tuple[float, float]]
@@ -43,10 +43,8 @@ class FunctionTask:
     def evaluate(self, config: dict[str, Any], level: Level, seed: int) -> Evaluation:
         """What the function returns at `config` after the iterations of `level`."""
         config = self.space.validate(config)
-        arguments = [dict(config), level.iterations]
-        if self.takes_seed:
-            arguments.append(configuration_seed(seed, config))
-        return Evaluation(self.function(*arguments), level.iterations)
+        more, named = _seed_given(self.seed_by, configuration_seed(seed, config))
+        return Evaluation(self.function(dict(config), level.iterations, *more, **named), level.iterations)
 
     def truth(self, config: dict[str, Any]) -> None:
         """Not known."""
@@ -126,8 +124,9 @@ def task(
     callable
         Takes the function, f(config, iterations) or f(config, iterations, seed): it returns the value after so many
         iterations, to be minimized. All its randomness is to come of `seed`, a number that a run and a configuration
-        have. What it raises is a failed trial. Returned is a class: a task as any other, which takes the parameters
-        light_iterations and heavy_iterations.
+        have; it may be a keyword of the function. Other arguments with defaults keep them. What it raises is a failed
+        trial. Returned is a class: a task as any other, which takes the parameters light_iterations and
+        heavy_iterations.
 
     Raises
     ------
@@ -138,10 +137,11 @@ def task(
         raise UsageError(f"space={space!r}: give a btao.Space")
 
     def decorate(function: Callable[..., float]) -> type[FunctionTask]:
-        arguments = _check_arguments("task", function, TASK_ARGUMENTS, least=2)
+        seed_by = _seed_by(_parameters("task", function, TASK_ARGUMENTS))
+        _check_call("task", function, 2, seed_by)
         iterations = {"light_iterations": light, "heavy_iterations": heavy}
         members = {
-            "takes_seed": len(arguments) == 3,
+            "seed_by": seed_by,
             "space": space,
             "levels": levels,
             "budget": dict(budget or {"heavy": 20}),
@@ -176,7 +176,8 @@ def method(function: Callable[..., Mapping[str, Any]]) -> type[FunctionMethod]:
     UsageError
         If the function takes other arguments.
     """
-    _check_arguments("method", function, METHOD_ARGUMENTS, least=3)
+    _parameters("method", function, METHOD_ARGUMENTS)
+    _check_call("method", function, 3)
     made: type[FunctionMethod] = _class_of(function, FunctionMethod, {})
     return made
 
@@ -187,14 +188,35 @@ def _class_of(function: Callable[..., Any], base: type, members: Mapping[str, An
     return type(function.__name__, (base,), {"function": staticmethod(function), **members, **named})
 
 
-def _check_arguments(kind: str, function: Any, names: Sequence[str], least: int) -> list[str]:
-    """The arguments of a function, which must be those named, at least the first ones; UsageError otherwise."""
+def _parameters(kind: str, function: Any, names: Sequence[str]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function, by name; UsageError if it is none."""
     if not inspect.isfunction(function):
         raise UsageError(f"{kind}={function!r}: give a function of {', '.join(names)}")
-    arguments = list(inspect.signature(function).parameters)
-    if not least <= len(arguments) <= len(names):
-        raise UsageError(
-            f"{kind} {function.__name__} takes ({', '.join(arguments)}): let it take ({', '.join(names[:least])})"
-            + (f" or ({', '.join(names)})" if least < len(names) else "")
-        )
-    return arguments
+    return inspect.signature(function).parameters
+
+
+def _seed_by(parameters: Mapping[str, inspect.Parameter]) -> str | None:
+    """How the function of a task takes a seed: by its third place, by its name, or not."""
+    places = [each for each in parameters.values() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    if len(places) > 2 and (places[2].name == "seed" or places[2].default is places[2].empty):
+        return "place"
+    seed = parameters.get("seed")
+    named = seed is not None and seed.kind in (seed.KEYWORD_ONLY, seed.POSITIONAL_OR_KEYWORD)
+    return "name" if named and seed not in places[:2] else None
+
+
+def _seed_given(seed_by: str | None, seed: int) -> tuple[list[int], dict[str, int]]:
+    """The seed as arguments of a call, those by place and those by name."""
+    return [seed] * (seed_by == "place"), {"seed": seed} if seed_by == "name" else {}
+
+
+def _check_call(kind: str, function: Callable[..., Any], places: int, seed_by: str | None = None) -> None:
+    """Refuse a function that cannot be called as the suite calls it: UsageError."""
+    signature = inspect.signature(function)
+    more, named = _seed_given(seed_by, 0)
+    try:
+        signature.bind(*[None] * places, *more, **named)
+    except TypeError as error:
+        right = "(config, iterations) or (config, iterations, seed)" if kind == "task" else "(space, trials, generator)"
+        wrong = f"{kind} {function.__name__} takes {signature}"
+        raise UsageError(f"{wrong}: let it take {right}, and others with defaults only ({error})") from None

@@ -6,19 +6,23 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.analysis.aggregate import reasons_without_result
+from benchmarks.analysis.incumbents import RUN
 from benchmarks.config import registry
 from benchmarks.config.request import read
 from benchmarks.records.command import Command
 from benchmarks.running.plan import Plan, plan
-from benchmarks.studies.execution import command_of, ended_early, run_plan, trials, without_trial
+from benchmarks.studies.execution import command_of, ended_early, run_plan, trials
 from benchmarks.studies.keywords import keywords
+from benchmarks.studies.rerun import set_aside
+from benchmarks.studies.study_sum import MissingRun, Run, Settings
 
 # The statistics are imported when used: a mistake in the arguments shows at once.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from benchmarks.running.experiment import Experiment
     from benchmarks.running.progress import Failure
-from benchmarks.studies.rerun import set_aside
 
 
 class Done(NamedTuple):
@@ -29,6 +33,7 @@ class Done(NamedTuple):
     methods: tuple[str, ...]
     planned: dict[tuple[str, str], int]
     missing: tuple[str, ...]
+    settings: Settings
 
 
 def checked(task: Any, methods: Any, **options: Any) -> tuple[Plan, Command]:
@@ -66,23 +71,27 @@ def carry_out(plan: Plan, command: Command) -> Done:
         tuple(dict.fromkeys(names)),
         {(task, name): seeds for name, seeds in Counter(names).items()},
         (*_missing(plan, failures), *_without_result(ended, frame)),
+        {f"{experiment.method.name}-{experiment.hash}": experiment.shared for experiment in plan.experiments},
     )
 
 
 def _missing(plan: Plan, failures: Sequence[Failure]) -> list[str]:
     """A line for each method that was left out, and each run that failed."""
-    lines = [f"skipped: {reason}" for reason in plan.skipped]
+    lines: list[str] = [f"skipped: {reason}" for reason in plan.skipped]
     for failure in failures:
         experiment = failure.experiment
         where = "" if failure.error_file is None else f" ({failure.error_file})"
-        lines.append(f"{experiment.method.name}, seed {experiment.seed}: {failure.reason}{where}")
+        lines.append(MissingRun.of(_run(experiment), f"{failure.reason}{where}"))
     return lines
 
 
-def _without_result(ended: Sequence[Any], frame: DataFrame) -> list[str]:
+def _without_result(ended: Sequence[Experiment], frame: DataFrame) -> list[MissingRun]:
     """A line for each run that came to its end without a heavy result."""
-    from benchmarks.analysis.aggregate import without_result
+    reasons = {} if frame.empty else reasons_without_result(frame)
+    there = set() if frame.empty else {*frame[RUN].itertuples(index=False, name=None)}
+    reasons |= {run: "no trial" for experiment in ended if (run := _run(experiment)) not in there}
+    return [MissingRun.of(run, why) for run, why in reasons.items()]
 
-    if frame.empty:
-        return [f"{experiment.method.name}, seed {experiment.seed}: no trial" for experiment in ended]
-    return without_result(frame) + without_trial(ended, frame)
+
+def _run(experiment: Experiment) -> Run:
+    return experiment.task.name, experiment.method.name, experiment.hash, experiment.seed

@@ -15,11 +15,13 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.additions import Addition, Key
 from benchmarks.config.classes import document_of
 from benchmarks.config.code import capture, target
-from benchmarks.config.request import PATHS
+from benchmarks.config.request import PATHS, whole_paths
 from benchmarks.records.command import RUN_MODULE, STUDY_MODULE, Command, Job
 from benchmarks.studies.functions import method as method_of
 
 WORDS = {"address": "engine.address"}  # where a keyword has another name than the option
+PLAIN = re.compile(r"[A-Za-z_][\w./:-]*", flags=re.ASCII)  # what needs no quotes
+MISSING = "???"  # to OmegaConf
 NO_TEXTS = ("null", "true", "false", "inf", "nan")  # to Hydra, unless in quotes
 
 
@@ -66,17 +68,18 @@ def keywords(
         written on a command line.
     """
     additions: dict[Key, Addition] = {}
-    name, written = _named("task", task, additions)
-    words, call = [f"task={name}"], [f"task={written}"]
+    name, place = _named("task", task, additions)
+    words, call = [f"task={name}"], [f"task={place}"]
     if methods is not None:
         listed = list(methods) if isinstance(methods, list | tuple) else [methods]
         if not listed:
             raise UsageError("methods=[]: give one or more")
         named = [_named("method", each, additions) for each in listed]
         words.append(f"method=[{','.join(name for name, _ in named)}]")
-        call.append(f"methods=[{', '.join(written for _, written in named)}]")
-    given = {"budget": budget, "parameters": parameters, "task_parameters": task_parameters}
-    given |= {option: _as_written(option, value) for option, value in options.items()}
+        call.append(f"methods=[{', '.join(place for _, place in named)}]")
+    written = {option: _as_written(option, value) for option, value in options.items()}
+    given: dict[str, Any] = {"budget": budget, "parameters": parameters, "task_parameters": task_parameters, **written}
+    given |= whole_paths({option: value for option, value in written.items() if isinstance(value, str)})
     # What was made anew once goes on, and is not made anew again.
     call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None and keyword != "rerun"]
     words += _overrides("budget", budget)
@@ -135,12 +138,29 @@ def _text(option: str, value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        if re.fullmatch(r"[A-Za-z_][\w./:-]*", value) and value.lower() not in NO_TEXTS:
-            return value
-        quoted = value.replace("\\'", "\\\\'").replace("'", "\\'").replace("${", "\\${")
-        return f"'{quoted}'"
+        return _quoted(option, value)
     if isinstance(value, list | tuple):
         return f"[{','.join(_text(option, each) for each in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{','.join(f'{key}:{_text(option, each)}' for key, each in value.items())}}}"
+        return f"{{{','.join(f'{_key(option, key)}:{_text(option, each)}' for key, each in value.items())}}}"
     raise UsageError(f"{option}={value!r}: give a number, a text, True, False, None, a list or a mapping")
+
+
+def _quoted(option: str, text: str) -> str:
+    """A text as Hydra reads it; UsageError for the one that OmegaConf takes for a missing value."""
+    if text == MISSING:
+        raise UsageError(f"{option}={text!r}: give another text, as this one stands for a missing value")
+    if re.fullmatch(PLAIN, text) and text.lower() not in NO_TEXTS:
+        return text
+    # OmegaConf takes a backslash before ${ from it, and halves those before that.
+    text = re.sub(r"(\\*)\$\{", r"\1\1\\${", text)
+    # Hydra halves backslashes before a quote, the closing one too, and no others.
+    text = re.sub(r"(\\+)(?='|\Z)", r"\1\1", text).replace("'", r"\'")
+    return f"'{text}'"
+
+
+def _key(option: str, key: object) -> str:
+    """A key of a mapping as Hydra reads it, where quotes are not known; UsageError for one that it would not."""
+    if not isinstance(key, str) or not re.fullmatch(r"[A-Za-z_][\w-]*", key, flags=re.ASCII) or key.lower() in NO_TEXTS:
+        raise UsageError(f"{option}: the key {key!r} cannot be given; let it be a word of letters, digits, '_' and '-'")
+    return key

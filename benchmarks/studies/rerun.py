@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.records.run_folder import RunFolder, place_aside
 from benchmarks.records.run_info import Status
 from benchmarks.records.source_code import outdated
+from benchmarks.records.trials import RunLocked
 from benchmarks.running.plan import Plan
 
 
@@ -26,19 +28,26 @@ def set_aside(plans: Sequence[Plan]) -> list[Plan]:
     for plan in plans:
         runs.setdefault(plan.request.out, {}).update(dict.fromkeys(_named(plan)))
     moved = {path for paths in runs.values() for path in paths}
-    for path in sorted(moved):
-        if RunFolder(path).is_locked():
-            raise UsageError(f"rerun: a process works on {path}: wait for its end, or stop it")
-    for out, paths in runs.items():
-        if not paths:
-            continue
-        place = place_aside(out)
-        for path in paths:
-            kept = place / path.relative_to(out)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            path.rename(kept)
-        print(f"note: {len(paths)} run{'s are' if len(paths) > 1 else ' is'} kept in {place}", file=sys.stderr)
+    with contextlib.ExitStack() as stack:  # all are held until all are moved: no process begins on one in between
+        for path in sorted(moved):
+            try:
+                stack.enter_context(RunFolder(path).held())
+            except RunLocked:
+                raise UsageError(f"rerun: a process works on {path}: wait for its end, or stop it") from None
+        for out, paths in runs.items():
+            if paths:
+                _move(list(paths), out)
     return [_without(plan, moved) for plan in plans]
+
+
+def _move(paths: Sequence[Path], out: Path) -> None:
+    """Move runs of a folder aside, and say where they are kept."""
+    place = place_aside(out)
+    for path in paths:
+        kept = place / path.relative_to(out)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(kept)
+    print(f"note: {len(paths)} run{'s are' if len(paths) > 1 else ' is'} kept in {place}", file=sys.stderr)
 
 
 def _named(plan: Plan) -> list[Path]:

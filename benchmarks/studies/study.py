@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
 from benchmarks.reporting.page import Block
 from benchmarks.studies import study_page
+from benchmarks.studies.study_sum import Settings, several_settings, still_missing
 from benchmarks.studies.study_table import Planned, tables, unequal_budgets
 from btao.running.files import write_whole
 
@@ -41,7 +43,10 @@ class Study:
     planned : mapping
         By task and method: how many seeds were asked for.
     missing : tuple of str
-        A line for each run that has not come to a result, and why.
+        A line for each run that has not come to a result, and why; a `MissingRun` where it is known which.
+    settings : mapping
+        By method (name and hash) what its runs have in common with those of other methods, see `RunInfo.shared`; of
+        trials without a description there is none.
     """
 
     trials: DataFrame
@@ -49,6 +54,7 @@ class Study:
     methods: tuple[str, ...]
     planned: Planned = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -57,8 +63,9 @@ class Study:
 
     @property
     def cautions(self) -> list[str]:
-        """A line for each task whose runs have not spent alike, as where studies of two budgets are added."""
-        return unequal_budgets(self.trials) if len(self.trials) else []
+        """A line for each task whose runs are of several settings, or have not spent alike, as in a sum of studies."""
+        unequal = unequal_budgets(self.trials) if len(self.trials) else []
+        return [*several_settings(self.trials, self.settings), *unequal]
 
     @functools.cached_property
     def states(self) -> DataFrame:
@@ -169,7 +176,13 @@ class Study:
         return path
 
     def __add__(self, other: Study) -> Study:
-        """Both studies together; a run that is in both is taken once."""
+        """Both studies together; a run that is in both is taken once, and one that is done in either is not missing.
+
+        Warns
+        -----
+        UserWarning
+            Where runs of a task are of several settings, which it names.
+        """
         if not isinstance(other, Study):
             return NotImplemented
         more = other.trials
@@ -177,13 +190,17 @@ class Study:
             mine = pd.MultiIndex.from_frame(self.trials[RUN])
             more = more[~pd.MultiIndex.from_frame(more[RUN]).isin(mine)]
         parts = [part for part in (self.trials, more) if len(part)] or [self.trials]
-        return Study(
+        both = Study(
             pd.concat(parts, ignore_index=True),
             tuple(dict.fromkeys(self.titles + other.titles)),
             tuple(dict.fromkeys(self.methods + other.methods)),
             {**other.planned, **self.planned},
-            tuple(dict.fromkeys(self.missing + other.missing)),
+            still_missing((self.trials, self.missing), (other.trials, other.missing)),
+            {**other.settings, **self.settings},
         )
+        for line in several_settings(both.trials, both.settings):
+            warnings.warn(line, stacklevel=2)
+        return both
 
     def __repr__(self) -> str:
         done = len(self.trials[RUN].drop_duplicates()) if len(self.trials) else 0

@@ -324,6 +324,14 @@ def test_a_table_given_by_its_path_is_found_from_any_folder_again(tmp_path, monk
     assert command_of(given, []).value("table") is None
 
 
+def test_folders_of_the_recorded_command_are_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    asked = command_of(["task=toy", "out=my runs", "conf=~/mine"], [])
+    assert asked.arguments == ("task=toy", f"out={tmp_path / 'my runs'}", f"conf={tmp_path / 'home' / 'mine'}")
+    assert command_of(["task=toy", "conf=null"], []).arguments == ("task=toy", "conf=null")
+
+
 def test_a_job_of_a_sweep_that_is_refused_is_named_and_leaves_no_folder(run, tmp_path):
     status, _, err = run("-m", "task=toy,currin", "method=random_search", "seeds=1", "budget.iterations=4,10")
     start = "error: job budget.iterations=4, task=toy: budget.iterations=4 covers no heavy run"

@@ -109,6 +109,28 @@ def test_all_done_is_exit_status_0_and_no_command(here, capsys):
     ]
 
 
+def test_a_run_that_is_done_without_a_result_is_named_as_the_command_does(here, capsys):
+    record(here, "a", 7, "finished", command("method=a", "seeds=[7,8,9]"))
+    late = record(here, "a", 8, "finished", command("method=a", "seeds=[7,8,9]"))
+    record(here, "a", 9, "finished", command("method=a", "seeds=[7,8,9]"))
+    (late / "trials.jsonl").write_text(json.dumps(vars(ROW) | {"value": None, "status": "failed"}) + "\n")
+    assert main(["out=out"]) == 1
+    told = capsys.readouterr().out
+    assert "a  . . .  3/3" in told and TO_FINISH not in told
+    assert told.endswith("done without a result:\n  currin: a, seed 8: 1 heavy trials, none succeeded\n")
+
+    text = (late / "run.json").read_text()
+    (late / "run.json").write_text(text.replace('"seconds": null', '"train_seconds": 1.5'))
+    (late / "trials.jsonl").write_text(json.dumps(vars(ROW) | {"train_seconds": 2.0}) + "\n")
+    assert main(["out=out"]) == 1
+    assert "a, seed 8: 1 heavy trials, none within budget.train_seconds=1.5\n" in capsys.readouterr().out
+
+    (late / "run.json").write_text(text.replace('"n_trials": 1', '"n_trials": 0'))
+    (late / "trials.jsonl").write_text("")
+    assert main(["out=out"]) == 1
+    assert "a, seed 8: no trial\n" in capsys.readouterr().out
+
+
 def test_a_seed_that_no_command_of_the_method_names_gets_one_of_its_own(here, capsys):
     record(here, "a", 0, "finished", command("method=a", "seeds=1", "budget.heavy=3"))
     record(here, "b", 10, "finished", command("method=b", "seeds=[10]"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -141,11 +142,42 @@ def test_a_run_that_fails_is_named_and_the_others_are_there(tmp_path, capsys):
 
     done = study.run("toy", [Midpoint, Broken], seeds=1, out=tmp_path, **OPTIONS)
     (line,) = done.missing
-    assert line.startswith("Broken, seed 0: RuntimeError: no idea (") and line.endswith("error.txt)")
+    assert line.startswith("toy, Broken, seed 0: RuntimeError: no idea (") and line.endswith("error.txt)")
     assert set(done.trials["method"]) == {"Midpoint"}
     assert "no result" in done._repr_html_() and "0 of 1" in done._repr_html_()
     (loaded,) = study.load(tmp_path).missing
     assert loaded == "toy, Broken, seed 0: failed: RuntimeError: no idea"
+
+
+def test_a_run_that_was_not_done_is_not_missing_in_a_sum_with_the_study_that_has_it(tmp_path):
+    call = {"task": "toy", "methods": "random_search", "seeds": 1, "out": tmp_path, **OPTIONS}
+    done = study.run(**call)
+    (path,) = tmp_path.rglob("run.json")
+    path.write_text(path.read_text().replace('"finished"', '"running"', 1))
+    cut = study.load(tmp_path)
+    assert cut.missing == ("toy, random_search, seed 0: truncated",) and done.missing == ()
+    assert (cut + done).missing == (done + cut).missing == ()
+
+
+def test_a_run_without_a_result_is_missing_whoever_reads_it(tmp_path):
+    call = {"task": "toy", "methods": "random_search", "seeds": 1, "out": tmp_path, **OPTIONS}
+    done = study.run(**call, budget={"train_seconds": 1e-9})
+    why = "1 heavy trials, none within budget.train_seconds=1e-09"
+    assert done.missing == study.load(tmp_path).missing == (f"toy, random_search, seed 0: {why}",)
+    assert (done + study.load(tmp_path)).missing == done.missing
+
+
+def test_runs_of_several_settings_are_named_where_they_come_together(tmp_path):
+    call = {"task": "currin", "methods": "random_search", "seeds": 1, "budget": {"heavy": 1}, **OPTIONS}
+    quiet, noisy = (study.run(**call, task_parameters={"noise": noise}, out=tmp_path) for noise in (0.0, 0.5))
+    told = "^currin: the runs are of 2 settings, whose figures do not compare: task.parameters.noise=0.0 "
+    told += r"\(random_search\); task.parameters.noise=0.5 \(random_search\)$"
+    with pytest.warns(UserWarning, match=told):
+        both = quiet + noisy
+    with pytest.warns(UserWarning, match=told):
+        loaded = study.load(tmp_path)
+    assert loaded.cautions == both.cautions and len(both.cautions) == 1 and quiet.cautions == []
+    assert "task.parameters.noise=0.5" in both._repr_html_()
 
 
 def test_an_interrupted_call_says_that_it_goes_on(tmp_path, monkeypatch, capsys):
@@ -237,3 +269,14 @@ def test_a_script_needs_no_guard(tmp_path):
     script.write_text(textwrap.dedent("\n".join(CELLS)))
     run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout == "6 ()\n", run.stderr
+
+
+def test_a_module_that_runs_a_study_when_it_is_imported_ends_in_a_line_and_not_in_more_workers(tmp_path, monkeypatch):
+    (tmp_path / "unguarded.py").write_text(
+        "from benchmarks import study\nfrom baselines.random_search import RandomSearch\n"
+        "class Mine(RandomSearch):\n    pass\n"
+        f"done = study.run('toy', Mine, seeds=1, budget={{'heavy': 1}}, out={str(tmp_path)!r}, jobs=1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (line,) = importlib.import_module("unguarded").done.missing
+    assert "a module that a worker imports for a class runs a study itself: put that under `if __name__ ==" in line

@@ -1,47 +1,129 @@
-"""The README's Python examples run as they stand, in an empty folder; what the texts and the map name is there."""
+"""The README's examples run as they stand, its numbers are those of the results, and what texts name is there."""
 
 import ast
-import os
 import pkgutil
 import re
-import subprocess
-import sys
+import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import benchmarks
+from benchmarks import study
 
 ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
 MOST_LINES, MOST_CHARACTERS = 200, 120
 TEXTS = ("README.md", "benchmarks/README.md", "benchmarks/__init__.py")
 
 
-def examples():
-    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+@pytest.fixture(scope="module")
+def summaries():
+    """By task what the committed reference results come to, by method: what the cell of the README prints."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("BTAO_SCALE", raising=False)
+        tables = [study.reference(name).summary() for name in ("svm", "fcn", "cnn", "synthetic")]
+    return {task: rows.set_index("method") for table in tables for task, rows in table.groupby("task")}
 
 
-def test_the_examples_run_without_a_warning_and_print_what_they_promise(tmp_path):
-    assert len(examples()) == 2
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    tuning, asking = [
-        subprocess.run(
-            [sys.executable, "-W", "error::UserWarning:btao", "-c", code],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        for code in examples()
-    ]
-    assert (tuning.returncode, tuning.stderr) == (0, "")
-    assert re.match(r"\{'units': \d+, 'rate': [\d.e-]+\} 0\.0\d+\n\(array\(\[", tuning.stdout)
-    assert (tmp_path / "tuning.json").exists()
-    assert (asking.returncode, asking.stdout, asking.stderr) == (0, "", "")
+def text_of(section):
+    return README.partition(f"## {section}\n")[2].partition("\n## ")[0]
+
+
+def example(section):
+    (code,) = re.findall(r"```python\n(.*?)```", text_of(section), flags=re.DOTALL)
+    return code
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs the example of a section as a script in an empty folder; its names."""
+
+    def run(section):
+        (tmp_path / "example.py").write_text(example(section))
+        monkeypatch.chdir(tmp_path)
+        return runpy.run_path("example.py", run_name="__main__")
+
+    return run
+
+
+def test_every_example_is_run_here():
+    sections = ("A notebook", "Add a method", "Add a task", "Tune your own model")
+    assert len(re.findall("```python", README)) == len([example(section) for section in sections])
+
+
+def test_the_example_of_tuning_finds_the_best_rate(run, capsys):
+    result = run("Tune your own model")["result"]
+    assert result.config["rate"] == pytest.approx(0.3, abs=1e-3)
+    assert capsys.readouterr().out == f"{result.config} {result.value}\n"
+
+
+def test_the_method_is_whole_and_better_than_random_search(run):
+    mine = run("Add a method")["mine"]
+    assert mine.missing == () and dict(mine.trials["method"].value_counts()) == {
+        "EvolutionStrategy": 60,
+        "random_search": 60,
+    }
+    regrets = mine.summary().set_index("label")["regret_mean"]
+    assert regrets["EvolutionStrategy"] < regrets["random_search"]
+
+
+def test_the_task_is_whole_and_has_a_parameter_that_is_there_at_times(run):
+    own = run("Add a task")["own"]
+    assert own.missing == () and set(own.methods) == {"random_search", "btao"}
+    there = own.trials["config.l1_ratio"].notna()
+    assert (there == (own.trials["config.penalty"] == "elasticnet")).all() and there.any() and not there.all()
+    assert own.summary()["best_mean"].max() < 0.1
+    light, heavy = (own.trials[own.trials["heavy"] == level]["iterations"].unique() for level in (False, True))
+    assert (light.tolist(), heavy.tolist()) == ([1], [8])
+
+
+def test_the_cell_of_the_notebook_draws_the_picture_below_it(run, capsys, summaries):
+    run("A notebook")
+    printed = capsys.readouterr().out
+    for task, rows in summaries.items():
+        assert printed.count(f" {task} ") == len(rows)
+    assert "](results/reference/cnn.png)" in text_of("A notebook")
+
+
+def test_the_table_of_results_is_what_the_committed_results_come_to(summaries):
+    head, _, *rows = [line for line in text_of("A result").splitlines() if line.startswith("|")]
+    methods = re.findall(r"`(\w+)`", head)
+    assert len(rows) == 3
+    for row in rows:
+        (task,) = re.findall(r"^\| `(\w+)`", row)
+        mine = summaries[task].loc[methods]
+        cells = [f"{each.best_mean:.4f} in {each.train_seconds:.0f} s" for each in mine.itertuples()]
+        assert row.split(" | ")[1:] == [*cells[:-1], f"{cells[-1]} |"], task
+
+
+def test_what_is_said_of_the_results_is_so(summaries):
+    said = " ".join(text_of("A result").split())
+    four = {task: summaries[task].loc[["random_search", "gp_bo", "bohb", "btao"]] for task in ("svm", "fcn", "cnn")}
+    assert "Of these four BTAO has the lowest mean on the convolutional network alone" in said
+    assert [task for task, rows in four.items() if rows["best_mean"].idxmin() == "btao"] == ["cnn"]
+    assert "It takes the longest there, and its interval overlaps that of GP-BO" in said
+    assert four["cnn"]["train_seconds"].idxmax() == "btao"
+    assert four["cnn"].loc["btao", "best_high"] > four["cnn"].loc["gp_bo", "best_low"]
+
+
+def test_every_number_of_the_text_is_computed(summaries):
+    """Those outside of code and tables, in their order: each is of the committed results, or of pyproject.toml."""
+    text = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|^\|.*?$", "", README, flags=re.DOTALL | re.MULTILINE)
+    versions = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(versions))
+    ends = [f"{summaries['currin'].loc[method, 'heavy_equivalents']:g}" for method in ("btao", "gp_bo")]
+    assert (summaries["currin"]["heavy_equivalents"] == summaries["park"]["heavy_equivalents"]).all()
+    recorded = [summaries[task] for task in ("svm", "fcn", "cnn")]
+    (seeds,) = {each for rows in recorded for each in rows["seeds"]}
+    heavy = {runs / seeds for rows in recorded for runs in rows.loc[["random_search", "gp_bo", "btao"], "heavy_runs"]}
+    assert re.findall(r"(?<!-)\d+(?:\.\d+)*", text) == [*ends, pythons[0], pythons[-1], f"{seeds}", f"{heavy.pop():g}"]
+    assert not heavy
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= MOST_LINES
+    assert len(README.splitlines()) <= MOST_LINES
 
 
 @pytest.mark.parametrize("name", TEXTS)

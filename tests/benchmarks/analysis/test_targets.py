@@ -33,6 +33,22 @@ def test_costs_by_hand_with_a_run_that_never_reaches_and_one_that_ends_early():
     assert table["time"].tolist() == [8.0, 6.0, 2.0]
 
 
+def test_a_target_of_the_test_error_is_reached_where_the_incumbent_first_has_it():
+    mine = run("HHH", [3.0, 2.0, 1.0]).assign(test_error=[0.4, 0.2, 0.3])
+    other = run("HHH", [3.0, 2.0, 1.0], method="tpe", hash="t").assign(test_error=[0.4, 0.4, 0.2])
+    states = incumbents(frame(mine, other))
+    assert targets.costs(states, 0.2, "test_error")["heavy_runs"].tolist() == [2, 3]
+    (row,) = targets.speed_ups(states, "btao", "heavy_runs", share=1.0, measure="test_error").to_dict("records")
+    assert (row["target"], row["speed_up"]) == (0.2, 1.5)
+
+
+def test_a_result_without_a_test_error_is_no_run_that_never_reached_a_target():
+    unknown = run("HH", [3.0, 1.0], method="tpe", hash="t").assign(test_error=[0.4, NAN])
+    states = incumbents(frame(run("HH", [3.0, 1.0]).assign(test_error=0.3), unknown))
+    with pytest.raises(ValueError, match=r"measure='test_error' is not on record of .*, not of tpe on currin$"):
+        targets.speed_ups(states, "btao", measure="test_error")
+
+
 def test_targets_may_differ_by_task_and_must_be_numbers():
     states = incumbents(frame(run("HH", [3.0, 1.0]), run("HH", [3.0, 1.0], task="park")))
     table = targets.costs(states, {"currin": 3.0, "park": 1.0})

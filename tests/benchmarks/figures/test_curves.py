@@ -377,6 +377,10 @@ def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():
     (axes,) = plots.curves_figure(trials, measure="test_error").axes
     assert line(axes, "btao (n = 1)") == ([1, 2, 3], [0.6, 0.4, 0.5])
     assert axes.get_ylabel() == "test error of the incumbent"
+    beside = frame(trials, run([0.5], task="park", method="gp_bo"))  # which has heavy results, but no test error
+    _, park = plots.curves_figure(beside, measure="test_error").axes
+    assert [text.get_text() for text in park.texts] == ["no test error on record"]
+    assert legend(park) == ["btao (n = 1)", "gp_bo (no test error on record, seeds: 1)"]
     with pytest.raises(ValueError, match="got 'test_error': no heavy result has one on record"):
         plots.curves_figure(run([0.5]), measure="test_error")
 

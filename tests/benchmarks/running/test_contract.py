@@ -45,12 +45,13 @@ def asks(monkeypatch):
         (lambda trial: None, "TypeError: ask of Scripted must return a Trial, got None"),
         (lambda trial: Trial("0", X, True, 7), "ask of Scripted: number must be an integer of at least 0, got '0'"),
         (lambda trial: Trial(0, X, True, 7.0), "ask of Scripted: budget must be an integer of at least 1, got 7.0"),
+        (lambda trial: Trial(0, X, True, 6), "ask of Scripted: budget must be 7 for a heavy trial, got 6"),
         (lambda trial: Trial(0, X, 1, 7), "ask of Scripted: heavy must be True or False, got 1"),
         (lambda trial: Trial(0, {"x": 7.5}, True, 7), r"ask of Scripted: parameter 'x': .*7\.5"),
         (lambda trial: Trial(0, {"y": 0.5}, True, 7), "ask of Scripted: config has no parameter 'y'"),
         (lambda trial: Trial(0, {}, True, 7), r"ask of Scripted: config lacks a value for \['x'\]"),
         (lambda trial: Trial(0, None, True, 7), "ask of Scripted: config must map the names"),
-        (lambda trial: Trial(0, X, False, 8), "grants a light trial 8 iterations of 7"),
+        (lambda trial: Trial(0, X, False, 8), "ask of Scripted: budget must be at most 7, got 8"),
     ],
 )
 def test_a_trial_that_is_none_ends_the_run_before_anything_is_trained(tmp_path, asks, answer, message):

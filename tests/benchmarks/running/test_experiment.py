@@ -144,6 +144,7 @@ def test_a_failure_survives_the_way_to_another_process():
         ({"task": Spec("square", "benchmarks.objectives.squares.Square")}, "nothing to be found at 'benchmarks.obj"),
         ({"task": Spec("square", f"{__name__}:Squares")}, "nothing to be found"),
         ({"method": Spec("odd", SQUARE.target)}, "odd: '.*Square' must declare `capabilities`, as .*got None"),
+        ({"task": Spec("odd", "math.sin")}, "odd: 'math.sin' is <built-in function sin>: give where a class is"),
         ({"method": Spec("odd", f"{__name__}:TYPED")}, "odd: '.*TYPED' is '.*Typed': give where a class is"),
         ({"source": Live({"shift": 1}), "task": Spec("square", SQUARE.target, {"shift": 1})}, "no parameter 'shift'"),
     ],

@@ -236,7 +236,7 @@ def test_an_error_of_the_method_ends_the_run_and_keeps_its_trials_and_its_traceb
 
 def test_a_heavy_trial_has_the_heavy_iterations(tmp_path, monkeypatch):
     monkeypatch.setattr(Square, "heavy", Level(9))
-    with pytest.raises(ExperimentFailed, match="grants a heavy trial 7 iterations of 9"):
+    with pytest.raises(ExperimentFailed, match="budget must be 9 for a heavy trial, got 7"):
         run(EXPERIMENT, tmp_path)
 
 

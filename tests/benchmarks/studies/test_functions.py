@@ -52,6 +52,42 @@ def test_a_seed_is_given_to_a_function_that_takes_one_and_is_of_run_and_configur
     assert seeds[0] == seeds[1] and len({*seeds}) == 3
 
 
+def with_a_default(config, iterations, verbose=False):
+    return float(verbose)
+
+
+def by_name(config, iterations, *, seed, scale=1):
+    return scale * (seed > 9)
+
+
+def with_both(config, iterations, scale=2.0, seed=None):
+    return scale * (seed > 9)
+
+
+def by_place_alone(config, iterations, number, /):
+    return number > 9
+
+
+def of_any(*arguments, **options):
+    return len(arguments) + len(options)
+
+
+@pytest.mark.parametrize(
+    ("function", "value"),
+    [(with_a_default, 0.0), (by_name, 1), (with_both, 2.0), (by_place_alone, True), (of_any, 2)],
+)
+def test_only_a_seed_is_given_beyond_the_first_two_arguments(function, value):
+    made = task(SPACE, light=1, heavy=2)(function)(light_iterations=1, heavy_iterations=2)
+    assert made.evaluate({"n": 1}, made.light, seed=0).value == value
+
+
+def test_arguments_with_defaults_of_a_method_keep_them():
+    def first(space, trials, generator, at=0.5, *, width=0):
+        return space.from_unit([at + width] * space.dim)
+
+    assert method(first)(Problem(SPACE, 8), seed=0).ask().config == {"n": 5}
+
+
 def test_the_space_of_a_task_is_part_of_its_source():
     def of(space):
         @task(space, light=1, heavy=2)
@@ -85,6 +121,18 @@ def test_a_function_that_proposes_is_a_method():
         (
             lambda: task(SPACE, light=1, heavy=2)(lambda config: 0),
             r"takes \(config\): let it take \(config, iterations\) or \(config, iterations, seed\)",
+        ),
+        (
+            lambda: task(SPACE, light=1, heavy=2)(lambda config, *, iterations: 0),
+            r"takes \(config, \*, iterations\): .* \(too many positional arguments\)",
+        ),
+        (
+            lambda: task(SPACE, light=1, heavy=2)(lambda config, iterations, seed, rate: 0),
+            r"others with defaults only \(missing a required argument: 'rate'\)",
+        ),
+        (
+            lambda: method(lambda space, trials, generator, *, width: 0),
+            r"let it take \(space, trials, generator\), .* 'width'\)",
         ),
         (lambda: method(lambda space: 0), r"takes \(space\): let it take \(space, trials, generator\)"),
         (lambda: method(3), "method=3: give a function of space, trials, generator"),

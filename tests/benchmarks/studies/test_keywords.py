@@ -4,6 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
 from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
@@ -44,10 +48,32 @@ def test_names_and_options_are_those_of_the_command():
     assert request.methods["btao"]["light_per_heavy"] == 4
 
 
-@pytest.mark.parametrize("text", ["plain", "it's", "a,b", "1", "null", "${x}", " "])
+@pytest.mark.parametrize(
+    "text", ["plain", "it's", "a,b", "1", "null", "${x}", " ", "", "a\\", "a\\'b", "\\${x}\\", "é"]
+)
 def test_a_text_stays_a_text(text):
     (request,) = read([*words(parameters={"btao": {"start": text}}, methods="btao")])
     assert request.methods["btao"]["start"] == text
+
+
+SIGNS = st.text(st.sampled_from("'\"\\${}[]():=,.+-?~@/ \t\nae1é"), max_size=8)
+
+
+@given(st.lists(st.one_of(SIGNS, st.text(max_size=8)).filter(lambda text: text != "???"), max_size=4))
+def test_any_texts_come_back_as_hydra_and_omegaconf_read_them(texts):
+    (word,) = (word for word in words(task_parameters={"x": texts}) if word.startswith("task.parameters.x="))
+    (override,) = OverridesParser.create().parse_overrides([word])
+    read_again = OmegaConf.create({"x": override.value()})
+    assert OmegaConf.to_container(read_again, resolve=True, throw_on_missing=True) == {"x": texts}
+
+
+def test_a_text_and_keys_that_a_command_line_cannot_hold_are_refused():
+    with pytest.raises(UsageError, match=r"^task.parameters.x='\?\?\?': give another text"):
+        words(task_parameters={"x": "???"})
+    assert words(task_parameters={"x": {"a-1": "b c"}})[-1] == "task.parameters.x={a-1:'b c'}"
+    for key in ("a b", "null", "", 1):
+        with pytest.raises(UsageError, match=f"^task.parameters.x: the key {key!r} cannot be given"):
+            words(task_parameters={"x": {key: 1}})
 
 
 def test_a_call_of_names_is_a_command_and_one_with_a_class_is_a_call():
@@ -58,6 +84,17 @@ def test_a_call_of_names_is_a_command_and_one_with_a_class_is_a_call():
     assert str(by_class.given(method="btao", seeds="[7]")) == "study.run(task='toy', methods='btao', seeds=[7])"
     assert str(by_class.given(method="RandomSearch", seeds="[7]")).endswith("methods=RandomSearch, seeds=[7])")
     assert Command.from_json({"module": by_class.module, "arguments": [*by_class.arguments], "jobs": []}) == by_class
+
+
+def test_the_folders_of_a_call_are_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.parquet").touch()
+    asked = keywords("toy", RandomSearch, **NONE, out=Path("runs"), conf="..", table="t.parquet", data_dir=None)
+    call = str(asked.command(JOB, []))
+    assert f"out={str(tmp_path / 'runs')!r}, conf={str(tmp_path.parent)!r}, " in call
+    assert f"table={str(tmp_path / 't.parquet')!r}" in call
+    named = keywords("svm", RandomSearch, **NONE, table="svm-mnist-paper")
+    assert named.call[-1] == "table='svm-mnist-paper'"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.reporting.latex import latex
 from benchmarks.studies.study import Study
+from benchmarks.studies.study_sum import MissingRun, several_settings
 from support import frame, run
 
 LINES = ("currin, heavy=3",)
@@ -74,6 +75,27 @@ def test_a_sum_has_the_runs_of_both_once(two):
     assert list((more + two).labels.values()) == ["mine", "btao", "tpe"]
     with pytest.raises(TypeError):
         two + 3
+
+
+def test_lines_of_what_is_missing_are_each_of_one_run(two):
+    run_of = ("currin", "tpe", "bbbb2222", 2)
+    first = of(two.trials, missing=("skipped: smac", MissingRun.of(run_of, "truncated")))
+    again = of(two.trials, missing=("skipped: smac", MissingRun.of(run_of, "failed: OSError")))
+    assert (first + again).missing == ("skipped: smac", "currin, tpe, seed 2: failed: OSError")
+    done = of(run("HH", [0.9, 0.8], seed=2, method="tpe", hash="bbbb2222"))
+    assert (first + done).missing == (done + first).missing == ("skipped: smac",)
+    other_budget = of(run("HH", [0.9, 0.8], seed=2, method="tpe", hash="cccc3333"))
+    assert (other_budget + first).missing == first.missing
+
+
+def test_settings_are_cautioned_about_where_more_than_their_budgets_differ(two):
+    shared = {"task": {"name": "currin", "parameters": {"noise": 0.0}}, "budget": {"heavy": 2}, "threads": 1}
+    same = {"btao-aaaa1111": shared, "tpe-bbbb2222": shared | {"budget": {"heavy": 3}}}
+    assert list(several_settings(two.trials, same)) == []
+    other = same | {"tpe-bbbb2222": shared | {"threads": 2, "data": None}}
+    assert list(several_settings(two.trials, other)) == [
+        "currin: the runs are of 2 settings, whose figures do not compare: threads=1 (btao); threads=2 (tpe)"
+    ]
 
 
 def test_a_run_that_both_have_is_taken_whole_from_the_first():
