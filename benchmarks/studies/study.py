@@ -22,6 +22,7 @@ from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
 from benchmarks.reporting.page import Block
 from benchmarks.studies import study_page
+from benchmarks.studies.curves_explorer import CurvesExplorer
 from benchmarks.studies.study_table import Planned, tables, unequal_budgets
 from btao.running.files import write_whole
 
@@ -134,6 +135,10 @@ class Study:
         """
         options.setdefault("labels", self.labels or None)
         return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
+
+    def explore(self, cost: str = "train_seconds", **options: Any) -> CurvesExplorer:
+        """The same in a notebook, with methods to switch on and off: see `benchmarks.studies.curves_explorer`."""
+        return CurvesExplorer(self, cost, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.
