@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.figure import Figure
+from pandas import DataFrame
 
 from benchmarks.analysis.aggregate import AXES
 from benchmarks.analysis.incumbents import keys
@@ -13,20 +15,20 @@ from benchmarks.figures.curves import AXIS_LABELS, curves_figure
 from benchmarks.figures.focus import MOST
 from btao.viewing.explorer import Explorer, widgets_for
 
-if TYPE_CHECKING:
-    from benchmarks.studies.study import Study
-
 
 class CurvesExplorer(Explorer):
-    """The curves of a study, with a control of the cost and one for each method.
+    """The curves of trials, with a control of the cost and one for each method.
 
     Parameters
     ----------
-    study : Study
+    trials : DataFrame
+        As `records.load` returns them.
+    labels : mapping
+        By method (name and hash): the name to show. Those without are left out.
     cost : {"train_seconds", "heavy_runs", "heavy_equivalents", "time"}
         That is drawn first.
     options
-        As `Study.plot` takes them, but for `path` and `focus`.
+        As `figures.curves.curves_figure` takes them, but for `path` and `focus`.
 
     Attributes
     ----------
@@ -39,22 +41,22 @@ class CurvesExplorer(Explorer):
     ImportError
         If ipywidgets is not installed.
     ValueError
-        If the study has no trial, or a choice is none of those named.
+        If there is no trial, or a choice is none of those named.
     """
 
-    def __init__(self, study: Study, cost: str = "train_seconds", **options: Any) -> None:
+    def __init__(self, trials: DataFrame, labels: Mapping[str, str], cost: str, **options: Any) -> None:
         widgets = widgets_for("explore()")
         check_choice("cost", cost, AXES)
-        if study.trials.empty:
+        if trials.empty:
             raise ValueError("no run of this study is done: there is nothing to explore")
-        self._trials, self._options = study.trials, {"labels": study.labels, **options}
-        self._labels = keys(study.trials).map(self._options["labels"])
+        self._trials, self._options = trials, {"labels": labels, **options}
+        self._labels = keys(trials).map(labels)
         self.cost = widgets.Dropdown(
             options=[(AXIS_LABELS[name], name) for name in AXES], value=cost, description="against"
         )
         self.methods = {
             label: widgets.Checkbox(value=True, description=label, indent=False, layout=widgets.Layout(width="auto"))
-            for label in dict.fromkeys(self._options["labels"].values())
+            for label in dict.fromkeys(labels.values())
         }
         self.follow([[self.cost], list(self.methods.values())])
 

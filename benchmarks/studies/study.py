@@ -54,7 +54,7 @@ class Study:
     @property
     def labels(self) -> dict[str, str]:
         """By method (name and hash): the name that tables and figures show."""
-        return ordered_labels(self.trials, self.methods)
+        return ordered_labels(self.trials, self.methods) if len(self.trials) else {}
 
     @property
     def cautions(self) -> list[str]:
@@ -138,7 +138,7 @@ class Study:
 
     def explore(self, cost: str = "train_seconds", **options: Any) -> CurvesExplorer:
         """The same in a notebook, with methods to switch on and off: see `benchmarks.studies.curves_explorer`."""
-        return CurvesExplorer(self, cost, **options)
+        return CurvesExplorer(self.trials, options.pop("labels", None) or self.labels, cost, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.

@@ -3,6 +3,7 @@
 import base64
 import importlib
 
+import pandas as pd
 import pytest
 
 from benchmarks.studies.study import Study
@@ -65,7 +66,7 @@ def test_the_picture_is_what_a_page_without_a_kernel_shows(explorer):
 
 def test_what_cannot_be_explored_is_refused(explorer, monkeypatch):
     with pytest.raises(ValueError, match="no run of this study is done: there is nothing to explore"):
-        Study(frame(run("", [])), ("currin",), ("btao",)).explore()
+        Study(pd.DataFrame(), ("currin",), ("btao",)).explore()
     two = Study(frame(run("H", [0.5])), ("currin",), ("btao",))
     with pytest.raises(ValueError, match="cost must be one of"):
         two.explore("money")
