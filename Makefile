@@ -40,10 +40,12 @@ test: venv ## run the tests: make test PYTEST_ARGS="-k space"
 	@env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest $(PYTEST_ARGS)
 
 # At the committed reference results the notebooks are rewritten where they lie; at another scale they
-# are only executed, and what they drew is left in build/notebooks.
+# are only executed, and what they drew is left in build/notebooks. What follows controls is kept as a picture.
 notebooks: export JUPYTER_PREFER_ENV_PATH = 1
+notebooks: export BTAO_STATIC = 1
 notebooks: venv ## re-execute the notebooks: make notebooks BTAO_SCALE=smoke
-	@$(PY) -m nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False \
+	@$(PY) -m nbconvert --to notebook --execute \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False \
 		$(if $(BTAO_SCALE),--output-dir=build/notebooks,--inplace) notebooks/*.ipynb
 
 lab: export JUPYTER_PREFER_ENV_PATH = 1

@@ -13,6 +13,8 @@ curve
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,31 @@ def aggregate(
             )[columns]
         )
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def readings(curves: DataFrame, against: str, costs: Sequence[float]) -> DataFrame:
+    """What each method has at some costs, as read off its curve.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        As `aggregate` returns it, against `against`.
+    costs : sequence of float
+
+    Returns
+    -------
+    DataFrame
+        One row a task, method (hash) and cost: task, data, method, hash, label, `against`, the statistic of the
+        curves, low, high. The numbers are nan before a curve begins and where a seed of it has ended.
+    """
+    names = [*curves["statistic"].unique(), "low", "high"]
+    rows = []
+    for identity, curve in curves.groupby(IDENTITY, sort=False, dropna=False):
+        for cost in costs:
+            steps = curve[curve[against] <= cost]
+            known = len(steps) and not steps["ended"].any() and cost <= curve[against].max()
+            rows.append([*identity, cost, *(steps[names].iloc[-1] if known else [math.nan] * len(names))])
+    return pd.DataFrame(rows, columns=[*IDENTITY, against, *names])
 
 
 def _statistics(samples: np.ndarray, statistic: str, resampling: Resampling) -> np.ndarray:

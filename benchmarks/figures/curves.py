@@ -149,6 +149,7 @@ def curves_figure(
     labels: Mapping[str, str] | None = None,
     focus: Sequence[str] | None = None,
     first: str | None = None,
+    tails: bool = True,
     column: str | float | None = None,
     font: str | None = None,
     legend: bool = True,
@@ -184,6 +185,8 @@ def curves_figure(
         end best, see `in_focus`.
     first : str, optional
         A method that has a color in any case; see `records.labels.first_of`.
+    tails : bool
+        Whether a curve goes on where some of its seeds have ended. Without, it ends where the first of them does.
     column : str or float, optional
         The width: of a journal's column, see `columns.COLUMNS`, or in inches. By default as wide as the panels need.
     font : str, optional
@@ -221,7 +224,8 @@ def curves_figure(
         shown = measure or ("regret" if known[task] else "value")
         table = analysis.aggregate(states, against, shown, statistic=statistic)
         table.insert(list(table.columns).index(against), "against", against)
-        tables.append(table.rename(columns={against: "cost"}).assign(measure=shown, by=by))
+        table = table.rename(columns={against: "cost"}).assign(measure=shown, by=by)
+        tables.append(table if tails else table[table["ended"] == 0])
     methods = dict(zip(curves["label"], curves["method"], strict=True))
     looks = Looks.of(methods, order, in_focus(tables, order, focus, first))
 
@@ -232,7 +236,7 @@ def curves_figure(
     width = given or max(5.2, PANEL[0] * columns)
     panel_height = PANEL[1] if given is None else min(PANEL[1], max(NARROWEST, PANEL[1] / PANEL[0] * width / columns))
     everything = pd.concat(tables, ignore_index=True)
-    caption = textwrap.fill(_caption(everything, looks), int(LETTERS_PER_INCH * width))
+    caption = textwrap.fill(_caption(everything, looks, tails), int(LETTERS_PER_INCH * width))
     with drawing(changes):
         handles = _handles(everything, looks) if legend else []
         entries = max(1, min(len(handles), int(LETTERS_PER_INCH * width / _letters(handles))))
@@ -375,13 +379,15 @@ def _range(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
 
 
-def _caption(table: DataFrame, looks: Looks) -> str:
+def _caption(table: DataFrame, looks: Looks, tails: bool) -> str:
     """What the lines and bands are, said below the panels."""
     text = f"{STATISTIC_NAMES[table['statistic'].iloc[0]]} and 95% interval over n seeds"
     if table["n"].isin(range(1, SEEDS_FOR_INTERVAL)).any():
         text += f" (n below {SEEDS_FOR_INTERVAL}: the range of the seeds)"
     if (table["n"].gt(0) & table["ended"].gt(0)).any():
         text += "; faint where some seeds have ended and keep their last value"
+    if not tails:
+        text += "; a curve ends where the first of its seeds does"
     gray = [label for label in looks.order if label not in looks.styles]
     if gray:
         text += f"; gray, without intervals: {', '.join(gray)}"

@@ -2,6 +2,6 @@
 
 `execution` runs plans and reports on them, `rerun` sets aside what is made anew, `model_accuracy` compares models of
 the heavy response, `reference` holds the reference results and how they are made. `study` is what a notebook holds of
-runs, `recorded_study` reads it, `study_sum` adds two, `study_page` and `study_table` show it; `keywords`,
-`interactive` and `functions` are what a call of `benchmarks.study` gives in place of a command line.
+runs, `recorded_study` reads it, `study_sum` adds two, `study_page`, `study_table` and `curves_explorer` show it;
+`keywords`, `interactive` and `functions` are what a call of `benchmarks.study` gives in place of a command line.
 """

@@ -65,8 +65,17 @@ SMALL_ABLATION = ablation_commands(
 )
 
 
-def load(name: str) -> pandas.DataFrame:
+def load(
+    name: str,
+    *,
+    folder: str | Path | None = None,
+    methods: Sequence[str] | None = None,
+    seeds: int | Sequence[int] | None = None,
+) -> pandas.DataFrame:
     """A reference result: trials as `records.load` gives them, but for "profile", which `benchmarks.profile` describes.
+
+    `folder` is where it lies, by default `FOLDER`; `methods` and `seeds` are those that are wanted, by default all, as
+    `records.selection.selected` takes them.
 
     With the environment variable BTAO_SCALE=smoke it is not read but made now, as small as `SMALL`
     says, with two seeds: so the notebooks can be tested without the committed results.
@@ -74,12 +83,18 @@ def load(name: str) -> pandas.DataFrame:
     Raises
     ------
     ValueError
-        If there is no such result, or BTAO_SCALE is another.
+        If there is no such result, method or seed, or BTAO_SCALE is another.
     FileNotFoundError
         If it was not committed or, to be made now, lacks the recorded table that it needs.
     RuntimeError
         If a run made now fails.
     """
+    from benchmarks.records.selection import selected
+
+    return selected(_load(name, Path(folder or FOLDER)), methods, seeds)
+
+
+def _load(name: str, folder: Path) -> pandas.DataFrame:
     import pandas
 
     if _is_small(name):
@@ -87,18 +102,18 @@ def load(name: str) -> pandas.DataFrame:
             raise FileNotFoundError(f"the recorded table that {name} replays is missing in {TABLES}")
         with tempfile.TemporaryDirectory() as out:
             return _make(name, commands(name, small=True), Path(out))
-    path = FOLDER / f"{name}.parquet"
+    path = folder / f"{name}.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
     return pandas.read_parquet(path)
 
 
-def there(name: str) -> bool:
+def there(name: str, folder: str | Path | None = None) -> bool:
     """Whether `load` can give a result: it is committed or, to be made now, has the recorded tables that it needs."""
     if _is_small(name):
         replays = [command for command in commands(name, small=True) if "source=table" in command]
         return all(any(TABLES.glob(f"{task}-*.parquet")) for command in replays for task in _tasks(command))
-    return (FOLDER / f"{name}.parquet").exists()
+    return (Path(folder or FOLDER) / f"{name}.parquet").exists()
 
 
 def record(name: str, out: Path) -> Path:

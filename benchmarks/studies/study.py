@@ -23,6 +23,7 @@ from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
 from benchmarks.reporting.page import Block
 from benchmarks.studies import study_page
+from benchmarks.studies.curves_explorer import CurvesExplorer
 from benchmarks.studies.study_sum import Settings, several_settings, still_missing
 from benchmarks.studies.study_table import Planned, tables, unequal_budgets
 from btao.running.files import write_whole
@@ -59,7 +60,7 @@ class Study:
     @property
     def labels(self) -> dict[str, str]:
         """By method (name and hash): the name that tables and figures show."""
-        return ordered_labels(self.trials, self.methods)
+        return ordered_labels(self.trials, self.methods) if len(self.trials) else {}
 
     @property
     def cautions(self) -> list[str]:
@@ -141,6 +142,10 @@ class Study:
         """
         options.setdefault("labels", self.labels or None)
         return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
+
+    def explore(self, cost: str = "train_seconds", **options: Any) -> CurvesExplorer:
+        """The same in a notebook, with methods to switch on and off: see `benchmarks.studies.curves_explorer`."""
+        return CurvesExplorer(self.trials, options.pop("labels", None) or self.labels, cost, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.

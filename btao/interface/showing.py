@@ -14,6 +14,7 @@ from btao.viewing.frames import trials_frame
 from btao.viewing.html import summary
 from btao.viewing.importance import total_effects
 from btao.viewing.plots import plot_history, plot_profile
+from btao.viewing.profile_explorer import ProfileExplorer
 
 
 class Showing(Parts):
@@ -94,9 +95,13 @@ class Showing(Parts):
         with self._lock:
             return total_effects(lambda points: self._rule.predict(points)[0], self.space)
 
-    def plot_profile(self, *names: str, ax: Any = None) -> Any:
+    def plot_profile(self, *names: str, at: Mapping[str, Any] | None = None, ax: Any = None) -> Any:
         """Draw the heavy response along one parameter or two, as `btao.viewing.plots.plot_profile` has it."""
-        return plot_profile(self, *names, ax=ax)
+        return plot_profile(self, *names, at=at, ax=ax)
+
+    def explore_profile(self, *names: str) -> ProfileExplorer:
+        """The same in a notebook, with sliders that move it: see `btao.viewing.profile_explorer.ProfileExplorer`."""
+        return ProfileExplorer(self, *names)
 
     def _repr_html_(self) -> str:
         return summary(self)

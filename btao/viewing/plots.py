@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,15 @@ from btao.trial import Trial, measured
 
 if TYPE_CHECKING:
     from btao.interface.showing import Showing
+    from btao.space import Space
 
 N_LINE, N_PLANE = 201, 41
 LISTED = Categorical | Ordinal | Constant
 MARKERS = {"light": ("o", "tab:orange"), "heavy": ("s", "tab:blue")}
 
 
-def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
-    """The heavy response along one parameter or two, as the model has it; the others are those of `best`.
+def plot_profile(optimizer: Showing, *names: str, at: Mapping[str, Any] | None = None, ax: Any = None) -> Any:
+    """The heavy response along one parameter or two, as the model has it; the others are those of `best`, or of `at`.
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
     *names : str
         One parameter: mean and a band of two standard deviations. Two: the mean as colors, the deviation as lines.
         The values of both levels are drawn at their place along these parameters, whatever the others are.
+    at : mapping, optional
+        Values of other parameters, in place of those of `best`.
     ax : matplotlib Axes, optional
 
     Returns
@@ -41,7 +44,8 @@ def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
     RuntimeError
         Before the first successful heavy trial.
     ValueError
-        If a name is no parameter, or not active in the best configuration, or there are not one or two.
+        If a name is no parameter, or not active beside the others, or there are not one or two; or `at` has what is no
+        parameter or no value of one.
     ImportError
         If matplotlib is not installed.
     """
@@ -53,15 +57,13 @@ def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
             raise ValueError(f"names must be of the parameters {list(space.names)}, got {name!r}")
     optimizer.predict([])  # an error before there is a heavy trial
     assert best is not None
-    if inactive := [name for name in names if name not in best.config]:
-        raise ValueError(f"names must be active in the best configuration, {best.config}, but {inactive[0]!r} is not")
+    others = complete(space, best, at or {})
+    here = space.assemble(others.__getitem__)
+    if inactive := [name for name in names if name not in here]:
+        where = "in the best configuration" if at is None else "there"
+        raise ValueError(f"names must be active {where}, {here}, but {inactive[0]!r} is not")
     parameters = [space.parameters[name] for name in names]
-    grids = [_grid(parameter, N_LINE if len(names) == 1 else N_PLANE) for parameter in parameters]
-    # What the best configuration leaves out may be active beside other values.
-    others = {
-        name: space.parameters[name].from_unit(u) for name, u in zip(space.names, best.point.tolist(), strict=True)
-    }
-    others |= best.config
+    grids = [grid(parameter, N_LINE if len(names) == 1 else N_PLANE) for parameter in parameters]
     configs = [
         space.assemble((others | dict(zip(names, values, strict=True))).__getitem__)
         for values in itertools.product(*grids)
@@ -70,7 +72,7 @@ def plot_profile(optimizer: Showing, *names: str, ax: Any = None) -> Any:
     mean, std = np.full((2, len(configs)), np.nan)
     mean[allowed], std[allowed] = optimizer.predict([c for c, is_one in zip(configs, allowed, strict=True) if is_one])
     ax = ax or load("matplotlib.pyplot", "plot_profile()", "plots").figure(layout="constrained").add_subplot()
-    axes = [_places(parameter, grid) for parameter, grid in zip(parameters, grids, strict=True)]
+    axes = [_places(parameter, values) for parameter, values in zip(parameters, grids, strict=True)]
     if len(names) == 1:
         _draw_line(ax, axes[0], mean, std, isinstance(parameters[0], LISTED))
     else:
@@ -110,8 +112,24 @@ def plot_history(optimizer: Showing, ax: Any = None) -> Any:
     return ax
 
 
-def _grid(parameter: Parameter, n: int) -> list[Any]:
-    """Values of a parameter along its axis."""
+def complete(space: Space, best: Trial, at: Mapping[str, Any]) -> dict[str, Any]:
+    """A value of every parameter: that of `at`, else of the best configuration, else of its point."""
+    values = {
+        name: space.parameters[name].from_unit(u) for name, u in zip(space.names, best.point.tolist(), strict=True)
+    }
+    values |= best.config  # which leaves out what may be active beside other values
+    for name, value in at.items():
+        if name not in space.parameters:
+            raise ValueError(f"at must name parameters, of {list(space.names)}, got {name!r}")
+        try:
+            values[name] = space.parameters[name].validate(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"at: parameter {name!r}: {error}") from None
+    return values
+
+
+def grid(parameter: Parameter, n: int) -> list[Any]:
+    """At most n values of a parameter along its axis, all of one that has no more or is listed."""
     if isinstance(parameter, Real) or parameter.size > n:
         coordinates = np.linspace(0, 1, n)
         return list(dict.fromkeys(parameter.from_unit(float(u)) for u in coordinates))
@@ -146,7 +164,8 @@ def _draw_plane(ax: Any, axes: Sequence[FloatArray], mean: FloatArray, std: Floa
     shape = [len(axis) for axis in axes]
     image = ax.pcolormesh(*axes, mean.reshape(shape).T, shading="nearest", cmap="viridis")
     ax.figure.colorbar(image, ax=ax, label="heavy, mean by the model")
-    if min(shape) > 1 and np.ptp(std[np.isfinite(std)]) > 0:
+    known = std[np.isfinite(std)]
+    if min(shape) > 1 and len(known) and np.ptp(known) > 0:
         lines = ax.contour(*axes, std.reshape(shape).T, levels=4, colors="w", linewidths=0.8)
         ax.clabel(lines, fmt="%.2g")
 

@@ -31,6 +31,7 @@ from benchmarks.reporting.page import Figure, Table
 from benchmarks.reporting.settings import read, select
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
+from browser import assert_laid_out, layouts, needs_chromium
 from page_reader import Reader, from_markdown
 
 TASKS = {
@@ -222,6 +223,11 @@ def test_the_page_needs_nothing_else(written):
     assert all(link["href"].startswith("#") for link in read.named("a"))
     assert not read.named("link") and not read.named("script")
     assert all("http" not in value for _, attributes in read.tags for value in attributes.values() if value)
+
+
+@needs_chromium
+def test_a_browser_shows_all_of_it(recorded, written, tmp_path):
+    assert_laid_out(layouts({"report": (recorded / "report.html").read_text()}, tmp_path))
 
 
 def test_where_it_comes_from(recorded, written):

@@ -154,6 +154,17 @@ def test_steps_that_change_nothing_repeat_the_statistics():
     assert curve["n"].tolist() == [6] * 5
 
 
+def test_readings_are_what_a_curve_has_at_a_cost_while_all_its_seeds_run():
+    btao = run("HHH", [4.0, 3.0, 2.0]), run("HH", [2.0, 1.0], seed=1)
+    trials = frame(*btao, run("LH", [1.0, 5.0], method="tpe", hash="b"))
+    curves = analysis.aggregate(incumbents(trials), "train_seconds", "value", statistic="median")
+    read = analysis.readings(curves, "train_seconds", [1.4, 1.5, 3.0, 3.1])
+    assert read.columns.tolist() == [*analysis.IDENTITY, "train_seconds", "median", "low", "high"]
+    values = {label: rows["median"].tolist() for label, rows in read.groupby("label")}
+    np.testing.assert_array_equal(values["btao"], [NAN, 3.0, 2.0, NAN])
+    np.testing.assert_array_equal(values["tpe"], [NAN, NAN, 5.0, NAN])
+
+
 def test_aggregate_keeps_methods_without_any_result():
     curve = analysis.aggregate(incumbents(run("HH", [NAN, NAN])))
     assert curve["n"].tolist() == [0, 0]

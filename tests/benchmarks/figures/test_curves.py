@@ -325,6 +325,17 @@ def test_a_curve_goes_on_to_the_end_of_its_last_seed_faint_from_the_end_of_the_f
     assert (list(faint.get_xdata()), list(faint.get_ydata())) == ([1, 2, 3], [3.0, pytest.approx(7 / 3), 2.0])
 
 
+def test_without_tails_a_curve_ends_where_its_first_seed_does(tmp_path):
+    trials = frame(run([4.0, 3.0, 2.0]), run([2.0], seed=1), run([1.0, 1.0], method="gp_bo", hash="bbbb2222"))
+    figure = plots.curves_figure(trials, tails=False, path=tmp_path / "curves.png")
+    (axes,) = figure.axes
+    assert line(axes, "btao (n = 2)") == ([1], [3.0]) and line(axes, "gp_bo (n = 1)") == ([1, 2], [1.0, 1.0])
+    assert [one for one in axes.get_lines() if one.get_alpha() == plots.FAINT] == []
+    caption = figure._supxlabel.get_text().replace("\n", " ")
+    assert "a curve ends where the first of its seeds does" in caption and "faint" not in caption
+    assert pd.read_csv(tmp_path / "curves.csv")["ended"].tolist() == [0, 0, 0]
+
+
 def test_a_curve_begins_where_all_its_seeds_have_a_result():
     """Seed 0 has two heavy runs of a second, seed 1 its first after eight; seed 2 never has one."""
     one, other = run([3.0, 1.0]), run([2.0, 0.5], seed=1)

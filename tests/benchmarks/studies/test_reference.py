@@ -42,6 +42,15 @@ def test_a_committed_figure_is_the_one_that_is_drawn_of_its_result(name, tmp_pat
     pd.testing.assert_frame_equal(*numbers)
 
 
+def test_another_folder_and_a_part_of_a_result_can_be_read(tmp_path, monkeypatch):
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    frame = pd.DataFrame({"method": ["a", "b", "b"], "seed": [0, 0, 1]})
+    frame.to_parquet(tmp_path / "toy.parquet")
+    assert reference.there("toy", tmp_path) and not reference.there("svm", tmp_path)
+    part = reference.load("toy", folder=str(tmp_path), methods=["b"], seeds=1)
+    assert part.to_numpy().tolist() == [["b", 0]]
+
+
 @pytest.mark.parametrize("name", list(reference.COMMANDS))
 def test_every_command_can_be_read_at_both_sizes(name):
     assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}

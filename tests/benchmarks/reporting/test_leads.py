@@ -1,0 +1,33 @@
+"""Who is ahead, in words."""
+
+import math
+
+import pandas as pd
+
+from benchmarks.reporting.leads import lead
+
+
+def rows(*values):
+    return pd.DataFrame(values, columns=["label", "mean", "low", "high"])
+
+
+def test_the_lowest_mean_is_named_with_what_overlaps_it_and_the_highest():
+    four = rows(
+        ("tpe", 0.4, 0.38, 0.42), ("btao", 0.1, 0.08, 0.15), ("gp_bo", 0.14, 0.12, 0.2), ("smac", 0.15, 0.15, 0.2)
+    )
+    assert lead(four) == (
+        "`btao` has the lowest mean, 0.1 [0.08, 0.15], overlapped by the intervals of `gp_bo` and `smac`; "
+        "`tpe` has the highest, 0.4"
+    )
+    alike = [(name, 0.1 + number / 100, 0.08, 0.2) for number, name in enumerate("abcde")]
+    assert ", overlapped by the intervals of 4 of 5 others; `f` has the highest, 0.3" in lead(
+        rows(*alike, ("f", 0.3, 0.3, 0.4))
+    )
+    apart = rows(("tpe", 0.4, 0.38, 0.42), ("btao", 0.1, 0.08, 0.15))
+    assert lead(apart) == "`btao` has the lowest mean, 0.1 [0.08, 0.15]; `tpe` has the highest, 0.4"
+
+
+def test_what_has_no_mean_or_no_interval_is_not_compared():
+    nan = math.nan
+    assert lead(rows(("tpe", nan, nan, nan), ("btao", 0.1, nan, nan))) == "`btao` has the lowest mean, 0.1"
+    assert lead(rows(("tpe", nan, nan, nan))) == "no method has a mean yet"

@@ -1,0 +1,119 @@
+"""What the notebooks are made of: parameters that are used, and texts whose figures are computed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import pytest
+
+from benchmarks.studies import reference
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+OF_SECONDS = [path for path in NOTEBOOKS if path.stem in ("03_svm", "04_fcn", "05_cnn")]
+MOST_WORDS = 120  # of a text
+# Digits that are part of a name: in code, of the paper's figures, of a data set.
+NAMES = re.compile(r"`[^`]*`|Figure \d|CIFAR-10")
+
+
+def cells(path, kind):
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def code(cell):
+    """The source of a cell without IPython's magics."""
+    return "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
+
+
+def stem(path):
+    return path.stem
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=stem)
+def test_the_first_cell_of_code_has_the_parameters_and_the_others_use_them(path):
+    first, *others = cells(path, "code")
+    assert first.metadata.get("tags") == ["parameters"]
+    names = set()
+    for statement in ast.parse(first.source).body:
+        assert isinstance(statement, ast.Assign), ast.unparse(statement)
+        ast.literal_eval(statement.value)
+        names |= {node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    nodes = [node for cell in others for node in ast.walk(ast.parse(code(cell)))]
+    loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    assert names and names - loaded == set()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=stem)
+def test_what_follows_controls_is_kept_as_a_picture(path):
+    assert "widgets" not in nbformat.read(path, as_version=4).metadata
+    shown = [output.get("data", {}) for cell in cells(path, "code") for output in cell.outputs]
+    assert not any("widget" in kind for data in shown for kind in data)
+    for cell in cells(path, "code"):
+        if "explore" in cell.source:
+            assert [kind for output in cell.outputs for kind in output.data] == ["image/png", "text/plain"]
+
+
+@pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
+def test_texts_of_the_figures_in_seconds_are_short_and_their_figures_are_computed(path):
+    outputs = [output for cell in cells(path, "code") for output in cell.outputs]
+    said = [output.data["text/markdown"] for output in outputs if "text/markdown" in output.get("data", {})]
+    typed = [cell.source for cell in cells(path, "markdown")]
+    assert len(said) >= 4
+    for text in [*typed, *said]:
+        assert len(text.split()) <= MOST_WORDS, text
+    for text in typed:
+        assert re.findall(r"\S*\d\S*", NAMES.sub("", text)) == [], text
+
+
+@pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
+def test_the_figure_comes_first(path):
+    _, first, *_ = cells(path, "code")
+    assert any("image/png" in output.get("data", {}) for output in first.outputs)
+
+
+def run(name, given):
+    """The names of a notebook after its cells have run in this process with other parameters."""
+    first, *others = cells(FOLDER / f"{name}.ipynb", "code")
+    there: dict = {}
+    exec(first.source, there)
+    assert set(given) < set(there)
+    there |= given
+    for cell in others:
+        exec(code(cell), there)
+    return there
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Figures without a window, and the committed results."""
+    matplotlib.use("agg")
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_follows_its_parameters(tmp_path, quiet):
+    reference.load("svm").to_parquet(tmp_path / "svm.parquet")
+    given = {"folder": str(tmp_path), "methods": ["btao", "random_search"], "seeds": [1, 4, 7]}
+    there = run("03_svm", given)
+    assert set(there["trials"]["method"]) == {"btao", "random_search"} and set(there["trials"]["seed"]) == {1, 4, 7}
+    assert there["ends"].set_index("method")["n"].to_dict() == {"btao": 3, "random_search": 3}
+    assert list(there["speeds"]) == ["btao"]
+    assert "cannot tell" in set(there["verdicts"]["verdict"])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("01_toy_sine", {"seed": 3, "seeds": 5}),
+        ("02_synthetic", {"functions": ["park"], "methods": ["btao", "gp_bo"], "seeds": 3}),
+        ("07_ablation", {"tasks": ["park"], "seeds": 5}),
+    ],
+)
+def test_other_notebooks_run_with_other_parameters(quiet, name, given):
+    there = run(name, given)
+    assert sorted(there["trials"]["seed"].unique()) == list(range(given["seeds"]))
