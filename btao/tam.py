@@ -395,7 +395,7 @@ class _HeavyPart:
         log_std_gradient = quadratic - n
         # Each pair stands twice in the sum over i, j.
         inverse, diagonal = pairs.inverse(factor)
-        below = weights[pairs.rows] * weights[pairs.columns] - inverse / variance
+        below = pairs.products(weights) - inverse / variance
         on_diagonal = 0.5 * (weights @ weights - diagonal.sum() / variance)
         if min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
             cov = variance * (1.0 + nugget) * np.eye(n)
