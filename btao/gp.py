@@ -36,6 +36,8 @@ from btao.space import Space
 # Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
 # factorization (n * 1e-16), far below what an interpolating model can notice.
 JITTER = 1e-10
+# A search for hyperparameters ends when a step gains less than this of the likelihood.
+TOLERANCE = 1e-10
 # Two points nearer than this are one point (METHOD item 13).
 SAME_POINT = 1e-9
 
@@ -60,10 +62,13 @@ class Kernel:
 
     def squared_differences(self, F: FloatArray, G: FloatArray) -> FloatArray:
         """Squared differences by parameter, (dim, n, m), between features (n, p) and (m, p)."""
-        squared = (F.T[:, :, None] - G.T[:, None, :]) ** 2
-        if self.space is None or squared.shape[0] == self.dim:
-            return squared
-        return np.add.reduceat(squared, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
+        return self.by_parameter((F.T[:, :, None] - G.T[:, None, :]) ** 2)
+
+    def by_parameter(self, values: FloatArray) -> FloatArray:
+        """Values by feature (p, ...) added up by parameter, (dim, ...)."""
+        if self.space is None or len(values) == self.dim:
+            return values
+        return np.add.reduceat(values, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
 
     def by_feature(self, values: FloatArray) -> FloatArray:
         """Values by parameter (dim,) as values by feature (p,)."""
@@ -115,7 +120,7 @@ class Pairs:
         """The pairs of points X (n, dim)."""
         F = kernel.features(X)
         rows, columns = np.tril_indices(len(F), -1)
-        squared = kernel.squared_differences(F, F)[:, rows, columns]
+        squared = np.asfortranarray(kernel.by_parameter(((F[rows] - F[columns]) ** 2).T))
         return cls(len(F), rows, columns, rows + len(F) * columns, squared)
 
     def correlation(self, phi: FloatArray) -> FloatArray:
@@ -172,9 +177,10 @@ class Posterior:
         points: FloatArray,
         values: FloatArray,
         nugget: float = JITTER,
+        pairs: Pairs | None = None,
     ) -> Posterior:
-        """Condition on values (n,) at points (n, dim)."""
-        pairs = Pairs.of(kernel, points)
+        """Condition on values (n,) at points (n, dim), whose pairs may be known."""
+        pairs = Pairs.of(kernel, points) if pairs is None else pairs
         factor = pairs.factorize(pairs.correlation(phi), nugget)
         weights, _ = dpotrs(factor, values - mean, lower=1)
         return cls(kernel, phi, mean, variance, points, values, factor, weights, nugget)
@@ -315,7 +321,7 @@ class GaussianProcess:
         theta = warm if warm is not None and fixed else _search(pairs, y, floor, warm, self.noise)
         _, _, mean, variance = profile_log_likelihood(theta, pairs, y, floor)
         phi, nugget = split_theta(theta, kernel.dim)
-        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget)
+        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget, pairs)
         self.theta_, self.log_phi_ = theta, theta[: kernel.dim]
         self.phi_, self.mean_, self.variance_ = self._posterior.phi, mean, variance
         return self
@@ -393,7 +399,7 @@ def best_minimum(
     function: Callable[[FloatArray], tuple[float, FloatArray]],
     starts: list[FloatArray],
     bounds: Sequence[tuple[float | None, float | None]],
-    tolerance: float = 1e-10,
+    tolerance: float = TOLERANCE,
 ) -> FloatArray:
     """The best end of L-BFGS-B runs from `starts`; `function` returns value and gradient.
 
