@@ -7,7 +7,7 @@ UV_VERSION := 0.13.9
 
 # The main job: a convolutional network, all methods side by side.
 ARGS ?= +task=cnn seeds=1
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 UPGRADE ?=
 
 export PYTHON

@@ -13,6 +13,7 @@ from baselines.protocol import MAX_REFUSED, InitialDesign, Measurement, Problem,
 from btao.checks import check_integer, is_number
 from btao.trial import fault
 
+# hpbandster is imported when used: it is slow, and other methods do without.
 if TYPE_CHECKING:
     from hpbandster.core.master import Master
 

@@ -15,6 +15,7 @@ from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, Trial
 from btao.checks import is_number
 
+# dehb is imported when used: it is an extra.
 if TYPE_CHECKING:
     import dehb
 

@@ -13,6 +13,8 @@ from baselines.protocol import MAX_REFUSED, Capabilities, Measurement, Problem, 
 from btao import Categorical, Integer, Real, Space
 from btao.checks import check_integer
 
+# optuna is imported when used: it is an extra.
+
 
 class _OptunaMethod(ABC):
     """A study of Optuna, asked and told one trial at a time; heavy runs only.

@@ -15,6 +15,8 @@ from btao import Categorical, Integer, Real, Space, When
 from btao.checks import check_integer, is_number
 from btao.parameters import Parameter
 
+# hyperopt is imported when used: it is slow, and other methods do without.
+
 
 class TPE:
     """`hyperopt.tpe.suggest`, called and answered as `hyperopt.fmin` does it, one trial at a time.

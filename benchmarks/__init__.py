@@ -79,7 +79,7 @@ tests/packaging/test_imports.py enforces it, owns the table of floors and, run a
     4      tables       recorded tables, replay, designs
     5      running      plans, experiments, budgets, sources, engines, recording
            analysis     incumbents, curves, intervals, scores, ranks, targets, claims
-    6      console      progress and final table in a terminal
+    6      console      progress and final table in a terminal; what every command does around its work
            figures      style, and each kind of figure
     7      reporting    parts of the report, HTML, Markdown and LaTeX
     8      studies      execution of plans, calls from Python, the object Study, accuracy of models, reference results
@@ -147,7 +147,8 @@ An option of `benchmarks.run`
 An option of another command
     <command>.py                            HELP and OPTIONS; of `record` and `profile`, their call of `own_options`
 A command
-    <command>.py                            HELP and `main`, at most 150 lines and importing no other command
+    <command>.py                            HELP and `main`, made by console/command.py; at most 150 lines, which import
+                                            no other command
 An engine
     running/<name>.py                       `run_all` as that of running/local.py
     config/options.py, studies/execution.py CHOICES["engine"]; `run_plan` chooses it

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
+from benchmarks.console.command import command
 from btao.running.files import write_whole
 
+# pandas and the statistics are imported when used: --help starts at once.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -35,7 +37,7 @@ options
 OPTIONS = {"out": "a folder", "claims": "a file", "match": "a part of a claim"}
 
 
-@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
+@command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     from benchmarks.analysis.claims import CLAIMS, judge, read

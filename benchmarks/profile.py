@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.config import options
+from benchmarks.console.command import CommandFailed, command
 from benchmarks.studies.model_accuracy import portable_study, read_arguments
 from btao.running.files import replacing
 
@@ -36,7 +36,7 @@ The same command gives the same file (one thread computes it).
 """
 
 
-@options.command(lambda _: HELP)
+@command(lambda _: HELP)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     out, points, rest = read_arguments(arguments)
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
             write = table.to_csv if out.suffix == ".csv" else table.to_parquet
             write(temporary, index=False)
     except OSError as error:
-        raise options.CommandFailed(f"{out}: {error.strerror}") from error
+        raise CommandFailed(f"{out}: {error.strerror}") from error
     print(f"{len(table)} rows: {out}")
     return 0
 

@@ -6,16 +6,18 @@ import contextlib
 import sys
 from collections.abc import Sequence
 
-from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import unknown
 from benchmarks.config.registry import ROOT, TABLES, found_from_here
 from benchmarks.config.request import Request, own_options, read
+from benchmarks.console.command import CommandFailed, command
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
 from benchmarks.running.progress import Failure
 from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
+
+# The data sets are imported when used: --help starts at once.
 
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
@@ -56,7 +58,7 @@ RUN_ONLY = (
 )
 
 
-@options.command(lambda _: HELP)
+@command(lambda _: HELP, continued=RECORD_MODULE)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     request, design, n, only_gather = _read(arguments)
@@ -68,13 +70,12 @@ def main(arguments: list[str]) -> int:
                 failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
     except (ValueError, OSError) as error:  # a damaged log, or a full disk
-        raise options.CommandFailed(error) from error
+        raise CommandFailed(error) from error
     print(_holding(recording, gathered.numbers))
     for caution in gathered.cautions:
         print(f"note: {caution}", file=sys.stderr)
     if failures is None:
-        print(f"stopped; the same command continues: {run_module('benchmarks.record', *arguments)}", file=sys.stderr)
-        return 130
+        raise KeyboardInterrupt  # `command` says how to go on
     return _report(recording, gathered, failures)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from baselines.libraries.interpreter import run_module
-from benchmarks.config import options
 from benchmarks.config.registry import ROOT
+from benchmarks.console.command import command
 from benchmarks.studies.reference import NAMES, check, record
 
 HELP = f"""\
@@ -21,18 +20,13 @@ names: {", ".join(NAMES)}
 """
 
 
-@options.command(lambda _: HELP, mistakes=(ValueError, OSError, RuntimeError))
+@command(lambda _: HELP, mistakes=(ValueError, OSError, RuntimeError), continued="benchmarks.reference")
 def main(names: list[str]) -> int:
     """Make the results of these names, or all; the exit status."""
-    try:
-        for name in names:
-            check(name)
-        for name in names or NAMES:
-            print(record(name, ROOT / "results" / "runs" / "reference" / name))
-    except KeyboardInterrupt:
-        again = run_module("benchmarks.reference", *names)
-        print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
-        return 130
+    for name in names:
+        check(name)
+    for name in names or NAMES:
+        print(record(name, ROOT / "results" / "runs" / "reference" / name))
     return 0
 
 

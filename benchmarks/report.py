@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.registry import out_folder
+from benchmarks.console.command import command
 from btao.running.files import write_whole
 
+# pandas, matplotlib and the pages are imported when used: a mistake in the arguments shows at once.
 if TYPE_CHECKING:
     from benchmarks.reporting.page import Block, Page
     from benchmarks.reporting.settings import Setting
@@ -54,7 +56,7 @@ FOLDER = "report"
 CHECKSUMS = "records.sha256"
 
 
-@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
+@command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     given = options.given(arguments, OPTIONS)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
+from benchmarks.console.command import CommandFailed, command
 from benchmarks.tables import table as tables
 from benchmarks.tables.table import Table
 from benchmarks.tables.timing import retimed
@@ -41,7 +42,7 @@ exit status: 0 written, 1 it could not be written, 2 a mistake in the command or
 OPTIONS = {"table": "a file", "clock": "a file", "out": "a folder"}
 
 
-@options.command(lambda _: HELP, mistakes=(ValueError, OSError))
+@command(lambda _: HELP, mistakes=(ValueError, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     files, path = _read(arguments)
@@ -49,7 +50,7 @@ def main(arguments: list[str]) -> int:
     try:
         timed.save(path)
     except OSError as error:
-        raise options.CommandFailed(f"{path}: {error.strerror}") from error
+        raise CommandFailed(f"{path}: {error.strerror}") from error
     print(f"{path} holds {len(timed.configurations)} configurations with the seconds of {files['clock']}")
     return 0
 

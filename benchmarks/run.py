@@ -10,29 +10,22 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from baselines.libraries.interpreter import run_module
-
 # The rest is imported where it is used: `--help` starts at once, and workers import this module too.
 from benchmarks.common.errors import UsageError
-from benchmarks.config import options
 from benchmarks.config.help import help_text
+from benchmarks.console.command import command
 
 if TYPE_CHECKING:
     from benchmarks.running.plan import Plan
 
 
-@options.command(help_text)
+@command(help_text, continued="benchmarks.run")
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    try:
-        plans = _plans(arguments)
-        from benchmarks.studies.execution import command_of, execute
+    plans = _plans(arguments)
+    from benchmarks.studies.execution import command_of, execute
 
-        return 0 if execute(plans, command_of(arguments, plans)) else 1
-    except KeyboardInterrupt:
-        again = run_module("benchmarks.run", *options.without(arguments, "rerun"))
-        print(f"stopped; all recorded trials are kept, and the same command continues: {again}", file=sys.stderr)
-        return 130
+    return 0 if execute(plans, command_of(arguments, plans)) else 1
 
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from benchmarks.common.errors import UsageError
-from benchmarks.config import options
 from benchmarks.config.registry import out_folder
+from benchmarks.console.command import command
 from benchmarks.records.grid import LEGEND, grids, not_started
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.tables import progress
@@ -27,7 +27,7 @@ exit status: 0 all are done, 1 not all, 2 a mistake in the command or a damaged 
 """
 
 
-@options.command(lambda _: HELP, mistakes=(UsageError, CorruptRecord, OSError))
+@command(lambda _: HELP, mistakes=(UsageError, CorruptRecord, OSError))
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     found = grids(out_folder(arguments))

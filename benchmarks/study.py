@@ -18,6 +18,8 @@ from benchmarks.studies.functions import method, task
 from benchmarks.studies.recorded_study import of_folder, of_trials
 from benchmarks.studies.study import Study
 
+# What runs experiments is imported when used: `load` and `reference` do without.
+
 __all__ = ["Study", "load", "method", "reference", "run", "task"]
 
 

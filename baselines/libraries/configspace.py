@@ -10,6 +10,7 @@ import numpy as np
 from baselines.libraries.encoding import conditions, decode_value, encode, encode_value, is_plain, varying
 from btao import Categorical, Integer, Space
 
+# ConfigSpace is imported when used: it is slow, and most methods do without.
 if TYPE_CHECKING:
     from ConfigSpace import Configuration, ConfigurationSpace
 

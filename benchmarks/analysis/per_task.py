@@ -15,6 +15,8 @@ from pandas import DataFrame
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, interval, statistic_of
 from benchmarks.analysis.ranking import signed_rank
 
+# statsmodels is imported when used: it is slow, and one table needs it.
+
 COLUMNS = ("task", "label", "n", "statistic", "value", "low", "high", "std", "best")
 TEST = ("over", "pairs", "wins", "ties", "losses", "rank_sum", "p", "p_holm")
 

@@ -35,6 +35,8 @@ from scipy import stats
 from benchmarks.analysis.intervals import check_choice, mean_of_intervals, newcombe
 from benchmarks.analysis.scores import distinct, on_one_scale, warn_of_few_tasks
 
+# statsmodels is imported when used: it is slow, and one table needs it.
+
 BLOCKS = ("task", "seed")
 
 

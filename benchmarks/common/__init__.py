@@ -1,4 +1,5 @@
-"""What every room of the suite uses and none owns: the environment of processes, streams, errors and formats.
+"""What every room of the suite uses and none owns.
 
-Nothing here imports another room of `benchmarks`.
+The `environment` of processes, `streams` on which no work depends, `errors`, and `formats` of numbers. Nothing here
+imports another room of `benchmarks`.
 """

@@ -47,7 +47,7 @@ def extensions() -> dict[str, list[str]]:
 
     What the environment of this process forbids is not found.
     """
-    import numpy
+    import numpy  # late: what the environment says of it may have to be set before
 
     return cast(dict[str, list[str]], numpy.show_config(mode="dicts").get("SIMD Extensions", {}))
 

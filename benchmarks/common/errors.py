@@ -12,8 +12,12 @@ def describe_error(error: BaseException) -> str:
     """The class of an error and what it says: one line of at most `LENGTH` characters."""
     said = [line for line in map(str.strip, str(error).splitlines()) if line]
     telling = [line for line in said if not line.startswith(_STACK)]
-    text = f"{type(error).__name__}: {' '.join(telling or said)}"
-    return text if len(text) <= LENGTH else text[: LENGTH - 1] + "…"
+    return shortened(f"{type(error).__name__}: {' '.join(telling or said)}")
+
+
+def shortened(line: str) -> str:
+    """At most `LENGTH` characters of a line; where some are left out, it says so."""
+    return line if len(line) <= LENGTH else line[: LENGTH - 1] + "…"
 
 
 class UsageError(ValueError):

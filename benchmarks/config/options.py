@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import math
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeGuard
 
 from benchmarks.common.errors import UsageError
-from benchmarks.common.streams import unfailing
 
 SCALES = ("smoke", "laptop", "paper")  # in ascending order
 CHOICES = {
@@ -22,42 +19,6 @@ CHOICES = {
     "display": ("auto", "live", "plain"),
     "rerun": ("none", "changed", "failed", "all"),
 }
-
-
-class CommandFailed(Exception):
-    """What a command was to do and could not, though there is no mistake in it: exit status 1."""
-
-
-def command(
-    help_text: Callable[[list[str]], str], mistakes: tuple[type[Exception], ...] = (UsageError,)
-) -> Callable[[Callable[[list[str]], int]], Callable[..., int]]:
-    """Make a function of arguments, which returns the exit status, the main function of a command.
-
-    That takes the arguments of the process where none are given, answers -h and --help with what `help_text` makes of
-    them, and tells errors in a line on stderr: those of the classes in `mistakes` with exit status 2, `CommandFailed`
-    with 1. What it prints may be lost, as in a pipe that is closed: the work and the exit status are the same.
-    """
-
-    def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
-        @functools.wraps(function)
-        @unfailing()
-        def main(arguments: Sequence[str] | None = None) -> int:
-            given = list(sys.argv[1:] if arguments is None else arguments)
-            try:
-                if {"-h", "--help"} & set(given):
-                    print(help_text(given))
-                    return 0
-                return function(given)
-            except mistakes as error:
-                print(f"error: {error}", file=sys.stderr)
-                return 2
-            except CommandFailed as error:
-                print(f"error: {error}", file=sys.stderr)
-                return 1
-
-        return main
-
-    return decorate
 
 
 def given(arguments: Iterable[str], known: Mapping[str, str]) -> dict[str, str]:
@@ -201,5 +162,5 @@ def text(value: object) -> str:
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
-    # As `btao.checks.is_integer`, which would load SciPy for every --help.
+    # Not `btao.checks.is_integer`, which would load NumPy for every --help.
     return isinstance(value, int) and not isinstance(value, bool)

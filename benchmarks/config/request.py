@@ -32,6 +32,8 @@ from benchmarks.config.registry import (
     task_listing,
 )
 
+# hydra is imported when used: --help starts at once.
+
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.
 PATHS = {

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 from benchmarks.common.formats import interval_name, mean_text
 from benchmarks.records.run_folder import RunFolder
 
+# rich and the statistics are imported when used: workers and --help do without.
 if TYPE_CHECKING:
     from pandas import DataFrame
 

@@ -12,6 +12,8 @@ from benchmarks.data.images import content_sha256, stratified_order
 from benchmarks.data.source import DataSource
 from btao.checks import is_integer
 
+# scikit-learn is imported when used: it is slow, and other data do without.
+
 NAMES = ("digits", "breast_cancer")
 
 

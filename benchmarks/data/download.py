@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# requests is imported when used: data that are there do without.
+
 CHUNK = 1 << 20  # bytes
 ATTEMPTS = 2
 

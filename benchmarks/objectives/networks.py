@@ -193,6 +193,17 @@ def _compile(architecture: Architecture, batch_size: int, n_train: int) -> _Prog
     def scaled(images):
         return tf.cast(images, tf.float32) * (1 / 255)
 
+    # Not inlined: in the cycle of a loop TensorFlow's oneDNN pass meets nodes in an order that differs from process to
+    # process, and gives a pooling's gradient to oneDNN only if it has met the pooling before.
+    @tf.function(autograph=False, experimental_attributes={"_noinline": True})
+    def differentiate(weights, batch, truth, there, dropout, stream, index):
+        with tf.GradientTape() as tape:
+            logits = architecture.logits(weights, batch, _dropout(dropout, stream, index))
+            losses = tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(truth, logits.shape[1]), logits)
+            loss = tf.reduce_sum(losses * there)
+            mean_loss = loss / tf.reduce_sum(there)
+        return loss, tf.reduce_sum(_wrong(logits, truth) * there), tape.gradient(mean_loss, weights)
+
     @tf.function(jit_compile=architecture.jit, autograph=False)
     def train(images, labels, weights, first_moments, second_moments, order, steps, first_step, rates, stream):
         learning_rate, dropout = rates[0], rates[1]
@@ -202,13 +213,7 @@ def _compile(architecture: Architecture, batch_size: int, n_train: int) -> _Prog
             chosen = tf.slice(order, [start], [batch_size])
             there = tf.cast(start + tf.range(batch_size) < n_train, tf.float32)
             batch, truth = scaled(tf.gather(images, chosen)), tf.gather(labels, chosen)
-            drop = _dropout(dropout, stream, index)
-            with tf.GradientTape() as tape:
-                logits = architecture.logits(weights, batch, drop)
-                losses = tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(truth, logits.shape[1]), logits)
-                loss = tf.reduce_sum(losses * there)
-                mean_loss = loss / tf.reduce_sum(there)
-            gradients = tape.gradient(mean_loss, weights)
+            loss, wrong, gradients = differentiate(weights, batch, truth, there, dropout, stream, index)
             number = tf.cast(first_step + index + 1, tf.float32)
             for weight, first, second, gradient in zip(weights, first_moments, second_moments, gradients, strict=True):
                 tf.raw_ops.ResourceApplyAdam(
@@ -223,8 +228,7 @@ def _compile(architecture: Architecture, batch_size: int, n_train: int) -> _Prog
                     epsilon=EPSILON,
                     grad=gradient,
                 )
-            wrong = _wrong(logits, truth) * there
-            return index + 1, total_loss + loss, total_wrong + tf.reduce_sum(wrong)
+            return index + 1, total_loss + loss, total_wrong + wrong
 
         _, loss, wrong = tf.while_loop(lambda index, *_: index < steps, step, (0, 0.0, 0.0))
         return loss, wrong

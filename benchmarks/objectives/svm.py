@@ -16,6 +16,7 @@ from benchmarks.objectives.protocol import NO_TIME, Evaluation, Time
 from btao import Real, Space
 from btao.training import Level
 
+# scikit-learn is imported when used: a class is asked for its parameters without it.
 if TYPE_CHECKING:
     from sklearn.svm import SVC
 

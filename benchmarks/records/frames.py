@@ -16,6 +16,7 @@ from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 from btao import Integer, Space
 from btao.checks import is_integer
 
+# pandas is imported when used: workers write records without it.
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.analysis.aggregate import without_result
-from benchmarks.common.errors import LENGTH
+from benchmarks.common.errors import shortened
 from benchmarks.config import options
 from benchmarks.config.registry import document
 from benchmarks.records.grid import MARKS
@@ -120,14 +120,14 @@ def seed_list(seeds: Iterable[int]) -> str:
 
 
 def last_error(folder: Path) -> str:
-    """The error at the end of a run's traceback, in one line of at most `LENGTH` characters."""
+    """The error at the end of a run's traceback, in one line, as `describe_error` gives one."""
     try:
         lines = RunFolder(folder).error.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return f"unknown: there is no {ERROR}"
     frames = [number for number, line in enumerate(lines) if line.startswith(("  ", "Traceback "))]
-    text = " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split()) or f"unknown: {ERROR} is empty"
-    return text if len(text) <= LENGTH else text[: LENGTH - 1] + "…"
+    text = " ".join(" ".join(lines[frames[-1] + 1 if frames else 0 :]).split())
+    return shortened(text) or f"unknown: {ERROR} is empty"
 
 
 def _data_sets(settings: Sequence[Setting]) -> list[Block]:

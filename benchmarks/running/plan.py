@@ -79,13 +79,11 @@ def plan(request: Request) -> Plan:
         task, a budget that covers no heavy run, data that cannot be found, a record that is damaged, or a folder that
         cannot be made.
     """
-    # Whole paths, as the workers of a cluster start elsewhere.
-    data_dir = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
-    live = Live({"data": request.data, "data_dir": data_dir} if request.task.get("needs_data") else {})
     try:
         parameters = request.task["parameters"] if request.table is None else request.given
         task = _spec(request, "task", request.task["name"], request.task["_target_"], parameters)
-        source = live if request.table is None else Recorded(Path(os.path.abspath(request.table)))
+        # A whole path, as the workers of a cluster start elsewhere.
+        source = Live.of(request) if request.table is None else Recorded(Path(os.path.abspath(request.table)))
         objective = build_objective(source, task)
         data = objective.data
         methods, fresh, skipped = [], {}, []

@@ -99,7 +99,7 @@ class Recording:
         settings |= {} if self.grid is None else {"grid": self.grid}
         search = Spec("design", INTERNAL["design"], settings)
         request, budget = self.request, Budget(heavy=stop - start)
-        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.data, _live(request))
+        return Experiment(self.training, search, request.seeds[0], budget, request.threads, self.data, Live.of(request))
 
     @property
     def parts(self) -> list[Experiment]:
@@ -267,7 +267,7 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     task = request.task
     try:
         spec = Spec(task["name"], task["_target_"], task.get("parameters", {}))
-        objective = build_objective(_live(request), spec)
+        objective = build_objective(Live.of(request), spec)
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
         full = _full_length(spec) if is_curve else spec
@@ -286,12 +286,6 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"task {task['name']}: {error}") from error
     return recording
-
-
-def _live(request: Request) -> Live:
-    """Training on the data that the request names, if the task needs some."""
-    needs_data = request.task.get("needs_data")
-    return Live({"data": request.data, "data_dir": request.data_dir} if needs_data else {})
 
 
 def _full_length(spec: Spec) -> Spec:

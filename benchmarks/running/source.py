@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.spec import Spec
@@ -14,6 +15,9 @@ from benchmarks.running.cache import CachedTraining
 from benchmarks.running.continuation import Continuation
 from benchmarks.tables.answers import ExactAnswers, NearestAnswers
 from benchmarks.tables.replay import Replay
+
+if TYPE_CHECKING:
+    from benchmarks.config.request import Request  # workers need none
 
 Training = Continuation | CachedTraining | ExactAnswers | NearestAnswers  # what measures the trials of one run
 
@@ -35,6 +39,15 @@ class Live:
     name: ClassVar[str] = "live"
     data: Mapping[str, Any] = field(default_factory=dict)
     table: ClassVar[None] = None
+
+    @classmethod
+    def of(cls, request: Request) -> Live:
+        """Training on the data that a request names, if its task needs some."""
+        if not request.task.get("needs_data"):
+            return cls()
+        # A whole path, as the workers of a cluster start elsewhere.
+        folder = None if request.data_dir is None else os.path.abspath(os.path.expanduser(request.data_dir))
+        return cls({"data": request.data, "data_dir": folder})
 
     @property
     def given(self) -> set[str]:

@@ -13,6 +13,7 @@ from benchmarks.running.plan import Plan, plan
 from benchmarks.studies.execution import command_of, ended_early, run_plan, trials, without_trial
 from benchmarks.studies.keywords import keywords
 
+# The statistics are imported when used: a mistake in the arguments shows at once.
 if TYPE_CHECKING:
     from pandas import DataFrame
 

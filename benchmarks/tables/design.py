@@ -17,6 +17,8 @@ from benchmarks.objectives.protocol import configuration_seed
 from btao import Categorical, Ordinal, Space
 from btao.checks import check_integer
 
+# scipy.stats is imported when used: it is slow, and replays do without.
+
 Grid = Mapping[str, Sequence[Any]]  # the values of each parameter of a space
 
 

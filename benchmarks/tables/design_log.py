@@ -11,6 +11,8 @@ from benchmarks.records.run_folder import RUN, RunFolder
 from benchmarks.records.run_info import Start
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
 
+# pandas is imported when used: workers that record do without.
+
 PART = 8  # configurations that one worker trains before it may be replaced: TensorFlow keeps what it compiled
 DEFAULT_N = 512  # configurations of a design where n is not given
 
@@ -53,7 +55,7 @@ class PartLog:
         return [start.made_by for start in self.starts]
 
     @property
-    def restarted_at(self) -> set[int]:
+    def afresh(self) -> set[int]:
         """The rows that a start began with, so that the task remembered nothing of the rows before."""
         rows: set[int] = set()
         for start in self.starts:
@@ -87,9 +89,10 @@ class PartLog:
 
         rows = self.rows[first:end]
         head = {f"config.{name}": value for name, value in rows[0].config.items()}
-        starts = self.restarted_at
-        afresh = [number in starts for number in range(first, end)]
-        return pandas.DataFrame(head | (_at_budgets(rows, afresh, budgets) if budgets else _every_iteration(rows[0])))
+        if not budgets:
+            return pandas.DataFrame(head | _every_iteration(rows[0]))
+        afresh = self.afresh
+        return pandas.DataFrame(head | _at_budgets(rows, [row in afresh for row in range(first, end)], budgets))
 
 
 def logged(folder: Path, budgets: Sequence[int]) -> int:

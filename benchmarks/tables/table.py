@@ -23,6 +23,7 @@ from benchmarks.tables.design import grid_space
 from btao import Space
 from btao.running.files import replacing
 
+# pyarrow is imported when used: live runs do without.
 if TYPE_CHECKING:
     import pandas
 

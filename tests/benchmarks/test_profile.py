@@ -25,6 +25,8 @@ from benchmarks.tables import table as tables
 from benchmarks.tables.design import configurations
 from benchmarks.tables.replay import Replay
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 COLUMNS = ["task", "data", "model", "runs", "seed", "heavy_runs", "n", "rmse", "coverage", "width", "log_score"]
 SMALL = ["task=toy", "budget.heavy=4", "points=16"]
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas
 import pytest
 
+from baselines.libraries.interpreter import run_module
 from baselines.protocol import Trial
 from benchmarks import record
 from benchmarks.common.errors import UsageError
@@ -28,6 +29,7 @@ from benchmarks.data.datasets import is_stand_in
 from benchmarks.data.source import DataSource
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.curve import CurveTask, Iteration
+from benchmarks.objectives.fcn import DenseNetwork
 from benchmarks.objectives.protocol import NO_TIME
 from benchmarks.objectives.svm import SVM, _Machine
 from benchmarks.records.frames import load
@@ -56,14 +58,32 @@ FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.
 CLOCKS = ["seconds", "processor_seconds"]
 
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_a_compiler():
+    """Networks here need not be fast: to compile one of each shape takes longer than to train them all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DenseNetwork, "jit", False)
+        yield
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A table of the center and the corners each, as the commands leave them: 8 and 16 configurations."""
+    """A table of the center and the corners each: 8 and 16 configurations.
+
+    That of the support vector machine is as the command leaves it. The network is trained in this process, where
+    other tests train the same shapes.
+    """
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for arguments in ([*SUPPORT_VECTORS, "n=5"], [*FCN, "n=9"]):
-            assert record.main([*arguments, "jobs=1", "display=plain"]) == 0  # one process compiles for all parts
+        assert record.main([*SUPPORT_VECTORS, "n=5", "jobs=1", "display=plain"]) == 0
+        networks = planned(*FCN, "n=9")
+        for part in networks.parts:
+            assert run_experiment(part, networks.logs) is Status.FINISHED
+        assert networks.gather().numbers == set(range(16))
     return folder / "results" / "tables"
 
 
@@ -365,6 +385,20 @@ def test_gathering_alone_trains_nothing(recorded, tmp_path, capsys):
     pandas.testing.assert_frame_equal(
         tables.load(tmp_path / f"{name}.parquet").rows, tables.load(recorded / f"{name}.parquet").rows, check_exact=True
     )
+
+
+def test_an_interruption_gathers_what_is_logged_and_says_how_to_go_on(recorded, tmp_path, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record.Recording, "run", interrupted)
+    name = "svm-mnist-5000-n200-smoke"
+    shutil.copytree(recorded / f"{name}.parts", tmp_path / f"{name}.parts")
+    command = [*SUPPORT_VECTORS, f"out={tmp_path}", "n=8"]
+    assert record.main(command) == 130
+    out, err = capsys.readouterr()
+    assert out == f"{tmp_path / name}.parquet holds 8 of 8 configurations\n"
+    assert err.endswith(f"the same command continues: {run_module('benchmarks.record', *command)}\n")
 
 
 def test_a_table_with_more_than_is_asked_for_says_so(recorded, tmp_path, capsys):

@@ -16,6 +16,8 @@ from benchmarks.tables.replay import Replay
 from benchmarks.tables.timing import retimed
 from btao.training import Level
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
 ERRORS = [[0.8, 0.5, 0.4, 0.3], [0.9, 0.7, math.nan], [0.6, 0.6, 0.5, 0.4]]
 SLOW, FAST = ({"machine": {"cpu": name}, "versions": {}, "git": None} for name in ("slow", "fast"))
 

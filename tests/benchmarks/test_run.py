@@ -24,6 +24,8 @@ from benchmarks.running.plan import plan
 from benchmarks.studies.execution import command_of
 from support import tables
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
 CURRIN = ["task=currin", "method=random_search", "display=plain"]
 
 TASK = '''
@@ -99,7 +101,7 @@ def standing(out):
     return "\n".join(line for grid in grids(out) for line in grid.lines())
 
 
-def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path):
+def test_a_run_ends_in_a_table_and_a_figure_and_is_not_repeated(run, tmp_path, drawn_figures):
     status, out, err = run(*CURRIN, "seeds=2", "budget.heavy=3")
     assert status == 0
     assert err.splitlines()[0] == "currin, scale=laptop, budget.heavy=3; no data set"

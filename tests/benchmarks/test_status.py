@@ -26,6 +26,8 @@ from benchmarks.records.run_info import RunInfo, Start, Status, digest_of
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.status import main
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
 TO_FINISH = "to finish:"
 PYTHON = f"  {shlex.quote(sys.executable)} -m"
 ROW = Row(0, True, 5, {"x": 0.5}, 1.0, "ok", None, 5, 0.0, 0.0, 0.0, None)

@@ -21,6 +21,8 @@ from benchmarks.status import main as status
 from btao import Real, Space
 from support import tables
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
 OPTIONS = {"scale": "smoke", "display": "plain", "jobs": 1}
 SPACE = Space({"x": Real(0.0, 1.0)})
 

@@ -1,8 +1,11 @@
-"""Run one method in a process of its own; print its trials and what it changed outside, as JSON.
+"""Run each method in a process of its own; print its trials and what it changed outside, as JSON.
 
-usage: one_method.py NAME [MODULE ...]    (modules to load before)
+It reads lines from stdin: the JSON of [name of the method, folder, module ...], where the modules are loaded before.
+The process that runs in the folder is forked, so that this one, which imports what all need, has seen no library of
+a method. It writes to out.json and err.txt beside the folder; when it has ended, its exit status is printed here.
 """
 
+import gc
 import importlib
 import json
 import locale
@@ -86,5 +89,19 @@ def main(name, *modules):
     print(json.dumps({"trials": [[x.number, x.config, x.heavy, x.budget] for x in trials], "changed": changed}))
 
 
+def serve():
+    gc.freeze()  # what a process does not touch it need not copy
+    for line in sys.stdin:
+        name, folder, *modules = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os.chdir(folder)
+            for path, stream in (("../out.json", 1), ("../err.txt", 2)):
+                os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+            main(name, *modules)
+            return
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve()

@@ -1,5 +1,6 @@
 """What every method of the suite must do. A new conf/method/<name>.yaml is tested unasked."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -191,7 +192,7 @@ def begun(name, problem):
     return make(name, problem), []
 
 
-def run(name, problem, n=20):
+def run(name, problem, n=16):
     """The trials of an undisturbed run, which goes on where it was left as more of them are asked for."""
     method, trials = begun(name, problem)
     while len(trials) < length(name, n):
@@ -223,7 +224,7 @@ def test_the_first_half_of_a_run_reaches_the_model(name, problem):
     def opposite(trial):
         return Measurement(-measure(problem, trial).value)
 
-    method, half = make(name, problem), length(name, 20) // 2
+    method, half = make(name, problem), length(name, 16) // 2
     other = [step(method, opposite).config for _ in range(half)]
     assert distinct(other) != distinct(trial.config for trial in run(name, problem)[:half]), (
         f"{name} asks for the same {half} configurations whatever it is told: set model_based=False in its "
@@ -255,7 +256,7 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
     assert levels in ("heavy", "two", "several", "any")
     heavy, light = PROBLEMS[problem].heavy_iterations, PROBLEMS[problem].light_iterations
     # The first bracket of successive halving over 1, 3, 9 and 27 iterations ends with its 40th trial.
-    trials = run(name, problem, n=20 if levels in ("heavy", "two") else 40)
+    trials = run(name, problem, n=16 if levels in ("heavy", "two") else 40)
     assert any(trial.heavy for trial in trials)
     for trial in trials:
         assert trial.heavy == (trial.budget == heavy)
@@ -267,27 +268,22 @@ def test_budgets_are_those_that_the_method_declares(name, problem):
 
 @every_method
 def test_the_seed_decides(name, problem):
-    again, n = make(name, problem), length(name, 10)
-    assert tuple(step(again, functools.partial(measure, problem)) for _ in range(n)) == run(name, problem)[:n]
-    other = make(name, problem, seed=1)
+    again, _ = run_again(name, problem)
+    assert again == run(name, problem)[: len(again)]
+    other, n = make(name, problem, seed=1), 4  # no more are needed to differ
     assert tuple(step(other, functools.partial(measure, problem)) for _ in range(n)) != run(name, problem)[:n]
 
 
 @every_method
 def test_a_run_split_by_replay_is_the_same_run(name, problem):
     """Two halves are the whole, failures among them."""
-    half = length(name, 20) // 2
-
-    def answer(trial):
-        return Measurement(math.nan, "killed") if trial.number % 7 == 3 else measure(problem, trial)
-
-    whole = make(name, problem)
-    expected = [step(whole, answer) for _ in range(2 * half)]
+    half, answer = length(name, 16) // 2, functools.partial(fail_at_times, problem)
+    expected = run_with_failures(name, problem)
     second = make(name, problem)
     for trial in expected[:half]:
         assert second.ask() == trial
         second.tell(trial, answer(trial))
-    assert [step(second, answer) for _ in range(half)] == expected[half:]
+    assert [step(second, answer) for _ in range(half)] == expected[half : 2 * half]
 
 
 FAILURES = [
@@ -300,16 +296,22 @@ FAILURES = [
 ]
 
 
+def fail_at_times(problem, trial):
+    failed = zlib.crc32(bytes([trial.number])) % 3 == 0
+    return FAILURES[trial.number % len(FAILURES)] if failed else measure(problem, trial)
+
+
+@functools.cache
+def run_with_failures(name, problem):
+    """The trials of a run some of whose trials fail, in several ways."""
+    method = make(name, problem)
+    return [step(method, functools.partial(fail_at_times, problem)) for _ in range(length(name, 16))]
+
+
 @every_method
 def test_failed_trials_are_survived(name, problem):
-    method = make(name, problem)
-
-    def answer(trial):
-        failed = zlib.crc32(bytes([trial.number])) % 3 == 0
-        return FAILURES[trial.number % len(FAILURES)] if failed else measure(problem, trial)
-
-    for _ in range(length(name, 20)):
-        PROBLEMS[problem].space.validate(step(method, answer).config)
+    for trial in run_with_failures(name, problem):
+        PROBLEMS[problem].space.validate(trial.config)
 
 
 @each_method
@@ -322,7 +324,7 @@ def test_the_value_of_a_failed_trial_counts_for_nothing(name):
         def answer(trial):
             return Measurement(value, "killed") if trial.number % 3 == 1 else measure("real", trial)
 
-        return [step(method, answer) for _ in range(length(name, 20))]
+        return [step(method, answer) for _ in range(length(name, 16))]
 
     assert trials(-1e6) == trials(math.nan)
 
@@ -339,7 +341,7 @@ def test_a_start_of_failures_only_is_survived(name, problem):
 @every_method
 def test_equal_values_everywhere_are_survived(name, problem):
     method = make(name, problem)
-    for _ in range(length(name, 14)):
+    for _ in range(length(name, 12)):
         PROBLEMS[problem].space.validate(step(method, lambda trial: Measurement(1.0)).config)
 
 
@@ -371,15 +373,26 @@ def test_a_trial_is_told_once_and_only_if_it_was_asked(name, problem):
 @every_method
 def test_global_randomness_is_neither_used_nor_changed(name, problem):
     """Same trials, whatever the global generators hold, and the same state of these afterwards."""
+    trials, (before, after) = run_again(name, problem)
+    assert after == before
+    assert trials == run(name, problem)[: len(trials)]
+
+
+@functools.cache
+def run_again(name, problem):
+    """The first trials of the same run, made once more; the states of global generators before and after it."""
     if "torch" in resolve(name)[0].capabilities.requires:
         importlib.import_module("torch").manual_seed(99)
     random.seed(99)
     np.random.seed(99)  # noqa: NPY002
-    states = random.getstate(), np.random.get_state()[1].tolist(), torch_state()  # noqa: NPY002
-    method, n = make(name, problem), length(name, 12)
-    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(n))
-    assert (random.getstate(), np.random.get_state()[1].tolist(), torch_state()) == states  # noqa: NPY002
-    assert trials == run(name, problem)[:n]
+    before = global_states()
+    method = make(name, problem)
+    trials = tuple(step(method, functools.partial(measure, problem)) for _ in range(length(name, 12)))
+    return trials, (before, global_states())
+
+
+def global_states():
+    return random.getstate(), np.random.get_state()[1].tolist(), torch_state()  # noqa: NPY002
 
 
 def torch_state():
@@ -499,21 +512,37 @@ def test_a_shared_start_is_what_a_model_based_method_starts_from(name):
         assert light == list(start.light)[: len(light)]
 
 
-@each_method
-def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name, tmp_path):
-    """In fresh processes, as an import shows its effects once only; torch's state shows where it is loaded before."""
-    answers = []
-    torch = ["torch"] if "torch" in resolve(name)[0].capabilities.requires else []
-    for salt, loaded in (("1", []), ("2", torch)):
-        folder = tmp_path / salt
-        folder.mkdir()
-        folders = [str(Path(__file__).parents[level]) for level in (2, 1, 0)]
-        paths = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])  # where a plugin may be
+@pytest.fixture(scope="module")
+def fresh():
+    """A function that runs a method in a process that has not seen its library, with a salt of hashes."""
+    folders = [str(Path(__file__).parents[level]) for level in (2, 1, 0)]
+    paths = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])  # where a plugin may be
+    command = [sys.executable, str(Path(__file__).with_name("one_method.py"))]
+
+    @functools.cache
+    def forking(salt):
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": paths}
-        command = [sys.executable, str(Path(__file__).with_name("one_method.py")), name, *loaded]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        assert done.stderr == ""
-        answers.append(json.loads(done.stdout))
-    assert answers[0]["changed"] == []
-    assert answers[0] == answers[1]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return stack.enter_context(subprocess.Popen(command, env=environment, text=True, **pipes))
+
+    def run(salt, name, folder, *modules):
+        (folder / "empty").mkdir(parents=True)
+        server = forking(salt)
+        server.stdin.write(json.dumps([name, str(folder / "empty"), *modules]) + "\n")
+        server.stdin.flush()
+        status = server.stdout.readline()
+        errors = (folder / "err.txt").read_text()
+        assert (status, errors) == ("0\n", ""), errors
+        return json.loads((folder / "out.json").read_text())
+
+    with contextlib.ExitStack() as stack:
+        yield run
+
+
+@each_method
+def test_nothing_outside_is_changed_and_the_salt_of_hashes_changes_nothing(name, fresh, tmp_path):
+    """In fresh processes, as an import shows its effects once only; torch's state shows where it is loaded before."""
+    torch = ["torch"] if "torch" in resolve(name)[0].capabilities.requires else []
+    one, other = fresh("1", name, tmp_path / "1"), fresh("2", name, tmp_path / "2", *torch)
+    assert one["changed"] == []
+    assert one == other

@@ -95,7 +95,7 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path, monkeypatch):
+def cluster(tmp_path, monkeypatch, forked_workers, empty_figures):
     """A cluster, and this process where a command of it would be: `main` saves it the imports."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path / "modules")

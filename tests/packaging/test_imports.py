@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -187,6 +188,36 @@ def test_a_folder_holds_few_modules_and_says_which(package):
     for init in sorted((ROOT / package).rglob("__init__.py")):
         assert len([*init.parent.glob("*.py")]) - 1 <= MOST_MODULES, init.parent
         assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), init
+
+
+@pytest.mark.parametrize("room", sorted(FLOOR_OF.keys() - {"commands"}))
+def test_a_room_says_what_each_of_its_modules_is(room):
+    folder = ROOT / "benchmarks" / room
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert [name for name in sorted(names) if not re.search(rf"`{name}\b", said)] == []
+
+
+def late_imports_without_reason(path: Path) -> list[str]:
+    """The imports inside functions that no comment on them, before them or at the head of the module explains."""
+    source = path.read_text(encoding="utf-8")
+    if "imported when" in source or "imported where" in source:
+        return []
+    lines = ["", *source.splitlines()]
+    late = {
+        node.lineno
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    return [f"{path.name}:{line}: {lines[line].strip()}" for line in late if "#" not in lines[line - 1] + lines[line]]
+
+
+@pytest.mark.parametrize("package", sorted(STORIES))
+def test_an_import_inside_a_function_says_why(package):
+    modules = sorted((ROOT / package).rglob("*.py"))
+    assert [line for module in modules for line in late_imports_without_reason(module)] == []
 
 
 @pytest.mark.parametrize("command", modules_in("commands"))

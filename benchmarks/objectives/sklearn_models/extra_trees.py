@@ -14,6 +14,7 @@ from benchmarks.objectives.sklearn_models.model_task import ModelTask
 from benchmarks.objectives.sklearn_models.model_training import ModelTraining, random_state
 from btao import Categorical, Integer, Real, Space
 
+# scikit-learn is imported when used: a class is asked for its parameters without it.
 if TYPE_CHECKING:
     from sklearn.ensemble import ExtraTreesClassifier
 

@@ -15,6 +15,8 @@ from benchmarks.objectives.sklearn_models.model_task import ModelTask
 from benchmarks.objectives.sklearn_models.model_training import ModelTraining, random_state
 from btao import Categorical, Integer, Real, Space
 
+# scikit-learn is imported when used: a class is asked for its parameters without it.
+
 
 class BoostingTraining(ModelTraining):
     """The training of scikit-learn's HistGradientBoostingClassifier, a stage at a time by its `warm_start`.

@@ -14,6 +14,8 @@ from benchmarks.objectives.sklearn_models.model_task import ModelTask
 from benchmarks.objectives.sklearn_models.model_training import random_state
 from btao import Categorical, Real, Space
 
+# scikit-learn is imported when used: a class is asked for its parameters without it.
+
 GRAY_LEVELS = 16.0  # of a pixel of the digits, the highest
 
 

@@ -18,6 +18,8 @@ from benchmarks.objectives.sklearn_models.model_training import random_state
 from btao import Categorical, Integer, Real, Space, When
 from btao.training import Level
 
+# scikit-learn is imported when used: a class is asked for its parameters without it.
+
 # What each optimizer keeps for every array of weights, as scikit-learn names it.
 MOMENTS = {"sgd": ("velocities",), "adam": ("ms", "vs")}
 

@@ -126,6 +126,27 @@ def test_a_figure_is_laid_out_once_whatever_the_user_s_settings(tmp_path):
     assert contents[0] == contents[1]
 
 
+def test_two_that_write_the_same_figure_at_once_both_end_with_whole_files(tmp_path, monkeypatch):
+    """The second one comes while half of the first one's image is written."""
+    table, write = pd.DataFrame({"x": [1]}), Path.write_bytes
+    save(Figure(), table, tmp_path / "alone" / "figure.png")
+
+    def contents(folder):
+        return {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir() if ".tmp" not in path.suffixes}
+
+    def interrupted(path, content):
+        monkeypatch.undo()
+        write(path, content[: len(content) // 2])
+        save(Figure(), table, tmp_path / "both" / "figure.png")
+        assert contents("both") == contents("alone")
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    save(Figure(), table, tmp_path / "both" / "figure.png")
+    assert contents("both") == contents("alone")
+    assert len(list((tmp_path / "both").iterdir())) == 3
+
+
 @pytest.mark.parametrize("ending", ["png", "pdf", "csv"])
 def test_a_file_that_cannot_be_written_is_named_and_the_older_one_stays(tmp_path, monkeypatch, ending):
     write = Path.write_bytes

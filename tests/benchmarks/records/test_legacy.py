@@ -18,6 +18,8 @@ from benchmarks.records.run_info import Status
 from benchmarks.tables import table as tables
 from support import rows
 
+pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
+
 RECORDED = Path(__file__).with_name("schema_1")
 TABLE = Path("tables/svm-mnist-5000-smoke.parquet")
 TOY = ["+task=toy", "seeds=2", "method=[random_search,btao,btao_paper]", "out=runs", "jobs=2", "display=plain"]

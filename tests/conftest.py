@@ -1,0 +1,31 @@
+"""What tests of commands go without, where it is not what they test: the start of workers, and the drawing of figures.
+
+A module says `pytestmark = pytest.mark.usefixtures(...)`.
+"""
+
+import pytest
+from matplotlib.figure import Figure
+
+from forked_workers import fork_workers
+
+SAVE = Figure.savefig
+
+
+@pytest.fixture(scope="module")
+def forked_workers():
+    """Workers are there at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        fork_workers(patch)
+        yield
+
+
+@pytest.fixture
+def empty_figures(monkeypatch):
+    """The files of figures are empty: to draw them takes most of a small run."""
+    monkeypatch.setattr(Figure, "savefig", lambda figure, file, **options: None)
+
+
+@pytest.fixture
+def drawn_figures(empty_figures, monkeypatch):
+    """They are drawn in one test of a module whose others have `empty_figures`."""
+    monkeypatch.setattr(Figure, "savefig", SAVE)
