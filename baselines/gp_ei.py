@@ -65,4 +65,4 @@ class GPEI(GPBO):
         told, results = self._results(values)
         outputs = Outputs.of(results, self._logarithm)
         data = self._kernel, points[told], constant_basis(points[told]), outputs.to_z(results), CONSTANT
-        return outputs, Process.fitted(*data, self._warm, fixed)
+        return outputs, Process.fitted(*data, self._warm, "none" if fixed else "wide")

@@ -17,6 +17,8 @@ from btao.spaces.constraint import ENUMERABLE, allowed_points
 
 # An acquisition: values (n,) at points (n, dim) of the cube, larger is better.
 Acquisition = Callable[[FloatArray], FloatArray]
+# The values of an acquisition, and its derivatives (n, dim) along continuous parameters.
+Slopes = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 N_CANDIDATES = 512
 N_STARTS = 8
@@ -28,6 +30,8 @@ N_BEST = 3
 # Half-width of the central differences: balances their own error (h^2) with the rounding of a
 # Gaussian process on nearly singular data (about 1e-9 / h).
 DIFFERENCE_STEP = 1e-5
+# The ascent ends when a step gains less than this of the acquisition.
+TOLERANCE = 1e-12
 MAX_RANDOM_TRIES = 64
 # With a constraint: how many allowed candidates there should be, and how many batches of random points are drawn to
 # find them where Sobol points and neighbors are too few.
@@ -53,7 +57,13 @@ def upper_confidence_bound(mean: FloatArray, std: FloatArray, weight: float) -> 
 
 
 def maximize(
-    acquisition: Acquisition, space: Space, known: FloatArray, best: FloatArray, rng: np.random.Generator
+    acquisition: Acquisition,
+    space: Space,
+    known: FloatArray,
+    best: FloatArray,
+    rng: np.random.Generator,
+    slopes: Slopes | None = None,
+    tolerance: float = TOLERANCE,
 ) -> FloatArray | None:
     """The point of the cube with the largest acquisition that is none of the known ones.
 
@@ -67,6 +77,10 @@ def maximize(
     best : (k, dim) array
         Good points, whose neighborhoods are among the starts.
     rng : numpy Generator
+    slopes : callable, optional
+        The acquisition with its derivatives; None: central differences stand in for them.
+    tolerance : float
+        The search ends when a step gains less than this of the sum over its starts.
 
     Returns
     -------
@@ -83,7 +97,7 @@ def maximize(
     candidates = _allowed(space, space.snap(_candidates(space, best, rng)), rng)
     values = acquisition(candidates)
     starts = candidates[np.argsort(-values, kind="stable")[:N_STARTS]]
-    refined = _refine(acquisition, space, starts)
+    refined = _refine(acquisition, space, starts, slopes or _differences(acquisition, space), tolerance)
     points = np.vstack([space.snap(refined), candidates])
     values = np.concatenate([acquisition(points[: len(refined)]), values])
     new = _first_new(kernel, points[np.argsort(-values, kind="stable")], known)
@@ -147,26 +161,42 @@ def _allowed(space: Space, candidates: FloatArray, rng: np.random.Generator) -> 
         raise
 
 
-def _refine(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
+def _refine(acquisition: Acquisition, space: Space, starts: FloatArray, slopes: Slopes, tolerance: float) -> FloatArray:
     """Improve all starts as one batch: gradients for reals, steps for integers, swaps for categories."""
     if space.size <= ENUMERABLE:
         return starts
-    refined = _ascend(acquisition, space, starts)
+    refined = _ascend(slopes, space, starts, tolerance)
     if not space.continuous.all():
         refined = _climb(acquisition, space, refined)
-        refined = _ascend(acquisition, space, refined)
+        refined = _ascend(slopes, space, refined, tolerance)
     return refined
 
 
-def _ascend(acquisition: Acquisition, space: Space, starts: FloatArray) -> FloatArray:
-    """L-BFGS-B over the real coordinates of all starts at once, as one separable problem.
+def _differences(acquisition: Acquisition, space: Space) -> Slopes:
+    """Central differences along continuous parameters, one call of the acquisition for all of them."""
+    free = np.flatnonzero(space.continuous)
 
-    Gradients are central differences, one call of the acquisition for all of them.
-    """
+    def slopes(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        stencil = np.repeat(points[None], 2 * len(free) + 1, axis=0)
+        for index, coordinate in enumerate(free):
+            stencil[2 * index + 1, :, coordinate] = np.minimum(points[:, coordinate] + DIFFERENCE_STEP, 1.0)
+            stencil[2 * index + 2, :, coordinate] = np.maximum(points[:, coordinate] - DIFFERENCE_STEP, 0.0)
+        values = acquisition(stencil.reshape(-1, space.dim)).reshape(-1, len(points))
+        gradient = np.zeros_like(points)
+        rise = (values[1::2] - values[2::2]).T
+        run = (stencil[1::2] - stencil[2::2])[np.arange(len(free)), :, free].T
+        gradient[:, free] = rise / run
+        return values[0], gradient
+
+    return slopes
+
+
+def _ascend(slopes: Slopes, space: Space, starts: FloatArray, tolerance: float) -> FloatArray:
+    """L-BFGS-B over the real coordinates of all starts at once, as one separable problem."""
     free = np.flatnonzero(space.continuous)
     if len(free) == 0:
         return starts
-    count, dim = starts.shape
+    count = len(starts)
 
     def points_of(flat: FloatArray) -> FloatArray:
         points = starts.copy()
@@ -174,15 +204,8 @@ def _ascend(acquisition: Acquisition, space: Space, starts: FloatArray) -> Float
         return points
 
     def negative(flat: FloatArray) -> tuple[float, FloatArray]:
-        points = points_of(flat)
-        stencil = np.repeat(points[None], 2 * len(free) + 1, axis=0)
-        for index, coordinate in enumerate(free):
-            stencil[2 * index + 1, :, coordinate] = np.minimum(points[:, coordinate] + DIFFERENCE_STEP, 1.0)
-            stencil[2 * index + 2, :, coordinate] = np.maximum(points[:, coordinate] - DIFFERENCE_STEP, 0.0)
-        values = acquisition(stencil.reshape(-1, dim)).reshape(-1, count)
-        rise = (values[1::2] - values[2::2]).T
-        run = (stencil[1::2] - stencil[2::2])[np.arange(len(free)), :, free].T
-        return -values[0].sum(), -(rise / run).ravel()
+        values, gradient = slopes(points_of(flat))
+        return -values.sum(), -gradient[:, free].ravel()
 
     result = minimize(
         negative,
@@ -190,7 +213,7 @@ def _ascend(acquisition: Acquisition, space: Space, starts: FloatArray) -> Float
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * (count * len(free)),
-        options={"maxiter": 40, "ftol": 1e-12},
+        options={"maxiter": 40, "ftol": tolerance},
     )
     return _retreat(space, starts, points_of(result.x))
 

@@ -36,6 +36,8 @@ from btao.space import Space
 # Added to the diagonal of every correlation matrix: far above the rounding of a Cholesky
 # factorization (n * 1e-16), far below what an interpolating model can notice.
 JITTER = 1e-10
+# A search for hyperparameters ends when a step gains less than this of the likelihood.
+TOLERANCE = 1e-10
 # Two points nearer than this are one point (METHOD item 13).
 SAME_POINT = 1e-9
 
@@ -60,10 +62,25 @@ class Kernel:
 
     def squared_differences(self, F: FloatArray, G: FloatArray) -> FloatArray:
         """Squared differences by parameter, (dim, n, m), between features (n, p) and (m, p)."""
-        squared = (F.T[:, :, None] - G.T[:, None, :]) ** 2
-        if self.space is None or squared.shape[0] == self.dim:
-            return squared
-        return np.add.reduceat(squared, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
+        return self.by_parameter((F.T[:, :, None] - G.T[:, None, :]) ** 2)
+
+    def by_parameter(self, values: FloatArray) -> FloatArray:
+        """Values by feature (p, ...) added up by parameter, (dim, ...)."""
+        if self.space is None or len(values) == self.dim:
+            return values
+        return np.add.reduceat(values, np.flatnonzero(np.diff(self.space.groups, prepend=-1)), axis=0)
+
+    def by_feature(self, values: FloatArray) -> FloatArray:
+        """Values by parameter (dim,) as values by feature (p,)."""
+        return values if self.space is None else values[self.space.groups]
+
+    def along_coordinates(self, X: FloatArray, by_features: FloatArray) -> FloatArray:
+        """Derivatives by points X (m, dim) from those by their features (m, p): 0 where a parameter is not real."""
+        if self.space is None:
+            return by_features
+        first = np.searchsorted(self.space.groups, np.arange(self.dim))
+        along: FloatArray = by_features[:, first] * self.space.continuous
+        return along * self.space.active(X) if self.space.conditions else along
 
     def same(self, X: FloatArray, Y: FloatArray) -> BoolArray:
         """Which points (n, dim) and (m, dim) are the same one, as a boolean array (n, m)."""
@@ -88,12 +105,14 @@ class Kernel:
 class Pairs:
     """The n (n - 1) / 2 pairs of n points: squared differences by parameter, kept for a whole fit.
 
-    `rows` > `columns` index the points of each pair; `squared` is (dim, pairs).
+    `rows` > `columns` index the points of each pair, and `below` its place in a matrix in Fortran's order; `squared` is
+    (dim, pairs).
     """
 
     n: int
     rows: IntArray
     columns: IntArray
+    below: IntArray
     squared: FloatArray
 
     @classmethod
@@ -101,7 +120,8 @@ class Pairs:
         """The pairs of points X (n, dim)."""
         F = kernel.features(X)
         rows, columns = np.tril_indices(len(F), -1)
-        return cls(len(F), rows, columns, kernel.squared_differences(F, F)[:, rows, columns])
+        squared = np.asfortranarray(kernel.by_parameter(((F[rows] - F[columns]) ** 2).T))
+        return cls(len(F), rows, columns, rows + len(F) * columns, squared)
 
     def correlation(self, phi: FloatArray) -> FloatArray:
         """R of every pair, (pairs,)."""
@@ -109,11 +129,11 @@ class Pairs:
 
     def factorize(self, correlation: FloatArray, nugget: float = JITTER) -> FloatArray:
         """Lower Cholesky factor (n, n) of the correlation matrix with the nugget on its diagonal."""
-        matrix = np.zeros((self.n, self.n), order="F")
-        matrix[self.rows, self.columns] = correlation
-        matrix[range(self.n), range(self.n)] = 1.0 + nugget
+        flat = np.zeros(self.n**2)
+        flat[self.below] = correlation
+        flat[:: self.n + 1] = 1.0 + nugget
         factor: FloatArray
-        factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        factor, info = dpotrf(flat.reshape(self.n, self.n).T, lower=1, clean=0, overwrite_a=1)
         if info != 0:  # not reachable with the jitter and finite input
             raise FloatingPointError("correlation matrix is not positive definite")
         return factor
@@ -122,7 +142,11 @@ class Pairs:
         """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor."""
         inverse: FloatArray
         inverse, _ = dpotri(factor, lower=1)
-        return inverse[self.rows, self.columns], inverse.diagonal()
+        return inverse.T.ravel().take(self.below), inverse.diagonal()
+
+    def products(self, values: FloatArray) -> FloatArray:
+        """The product of the values (n,) of every pair, (pairs,)."""
+        return values.take(self.rows) * values.take(self.columns)
 
 
 @dataclass(frozen=True)
@@ -153,9 +177,10 @@ class Posterior:
         points: FloatArray,
         values: FloatArray,
         nugget: float = JITTER,
+        pairs: Pairs | None = None,
     ) -> Posterior:
-        """Condition on values (n,) at points (n, dim)."""
-        pairs = Pairs.of(kernel, points)
+        """Condition on values (n,) at points (n, dim), whose pairs may be known."""
+        pairs = Pairs.of(kernel, points) if pairs is None else pairs
         factor = pairs.factorize(pairs.correlation(phi), nugget)
         weights, _ = dpotrs(factor, values - mean, lower=1)
         return cls(kernel, phi, mean, variance, points, values, factor, weights, nugget)
@@ -223,7 +248,7 @@ def profile_log_likelihood(
     value = -0.5 * n * np.log(variance) - 0.5 * (quadratic / variance - n) - np.log(factor.diagonal()).sum()
     # Each pair stands twice in the sum over i, j; the diagonal has no squared difference.
     inverse, diagonal = pairs.inverse(factor)
-    below = inverse - weights[pairs.rows] * weights[pairs.columns] / variance
+    below = inverse - pairs.products(weights) / variance
     gradient = phi * (pairs.squared @ (below * R))
     if len(theta) > len(phi):
         gradient = np.append(gradient, 0.5 * nugget * (weights @ weights / variance - diagonal.sum()))
@@ -296,7 +321,7 @@ class GaussianProcess:
         theta = warm if warm is not None and fixed else _search(pairs, y, floor, warm, self.noise)
         _, _, mean, variance = profile_log_likelihood(theta, pairs, y, floor)
         phi, nugget = split_theta(theta, kernel.dim)
-        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget)
+        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget, pairs)
         self.theta_, self.log_phi_ = theta, theta[: kernel.dim]
         self.phi_, self.mean_, self.variance_ = self._posterior.phi, mean, variance
         return self
@@ -374,10 +399,16 @@ def best_minimum(
     function: Callable[[FloatArray], tuple[float, FloatArray]],
     starts: list[FloatArray],
     bounds: Sequence[tuple[float | None, float | None]],
+    tolerance: float = TOLERANCE,
 ) -> FloatArray:
-    """The best end of L-BFGS-B runs from `starts`; `function` returns value and gradient."""
+    """The best end of L-BFGS-B runs from `starts`; `function` returns value and gradient.
+
+    A run ends when a step gains less than `tolerance` of the value.
+    """
     results = [
-        minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60, "ftol": 1e-10})
+        minimize(
+            function, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60, "ftol": tolerance}
+        )
         for start in starts
     ]
     best: FloatArray = min(results, key=lambda result: result.fun).x

@@ -37,6 +37,7 @@ from btao.gp import (
     LOG_NUGGET_MEAN,
     LOG_PHI_BOUNDS,
     LOG_PHI_PRIOR_MEAN,
+    TOLERANCE,
     GaussianProcess,
     Kernel,
     Pairs,
@@ -59,6 +60,9 @@ LOG_STD_PRIOR_STD = 2.0
 # this share of the spread of the outputs.
 EXPECTED_STD_SHARE = 0.3
 BOX_POINTS = 256
+# A search with box probabilities ends when a step gains less than this of the likelihood: far below the error of ln P
+# with so many points, of some 0.02, and above the rounding of nearly singular boxes, in which line searches get lost.
+BOX_TOLERANCE = 1e-6
 # Bounds this many sigma away on both sides hold with probability 1 to rounding: ln P = 0.
 CERTAIN = 9.0
 # An observation breaks a bound by more than this share of the common scale or, with noise, as many of its deviations.
@@ -365,7 +369,9 @@ class _HeavyPart:
             value, gradient = self.log_posterior(theta)
             return -value, -gradient
 
-        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds), self.dim)
+        # Without box probabilities all of it is cheap and exact.
+        tolerance = BOX_TOLERANCE if math.isfinite(self.lower) or math.isfinite(self.upper) else TOLERANCE
+        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds, tolerance), self.dim)
 
     def rho(self, theta: FloatArray) -> float:
         """Generalized least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
@@ -395,7 +401,7 @@ class _HeavyPart:
         log_std_gradient = quadratic - n
         # Each pair stands twice in the sum over i, j.
         inverse, diagonal = pairs.inverse(factor)
-        below = weights[pairs.rows] * weights[pairs.columns] - inverse / variance
+        below = pairs.products(weights) - inverse / variance
         on_diagonal = 0.5 * (weights @ weights - diagonal.sum() / variance)
         if min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
             cov = variance * (1.0 + nugget) * np.eye(n)

@@ -9,7 +9,8 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import erfcx, ndtr, ndtri
 from scipy.stats import qmc
 
@@ -141,12 +142,13 @@ def _draw(
     z = -ndtri(q_hi + above * mass)
     log_mass = np.log(mass)
     hazard_lo = np.exp(-0.5 * lo**2 - _LOG_SQRT_2PI) / mass
-    narrow = width * (1 + np.abs(lo)) < _NARROW
-    for rare, expansion in ((narrow, _draw_narrow), ((lo > _FAR) & ~narrow, _draw_far)):
-        if rare.any():
-            z[rare], hazard_lo[rare] = expansion(lo[rare], hi[rare], width, above[rare])
-            log_mass[rare] = -0.5 * lo[rare] ** 2 - _LOG_SQRT_2PI - np.log(hazard_lo[rare])
-    z = np.clip(z, lo, hi)
+    if width < _NARROW or lo.max() > _FAR:
+        narrow = width * (1 + np.abs(lo)) < _NARROW
+        for rare, expansion in ((narrow, _draw_narrow), ((lo > _FAR) & ~narrow, _draw_far)):
+            if rare.any():
+                z[rare], hazard_lo[rare] = expansion(lo[rare], hi[rare], width, above[rare])
+                log_mass[rare] = -0.5 * lo[rare] ** 2 - _LOG_SQRT_2PI - np.log(hazard_lo[rare])
+    z = np.minimum(np.maximum(z, lo), hi)
     hazard_hi = hazard_lo * np.exp(-width * (0.5 * (lo + hi)))
     return (
         log_mass,
@@ -426,7 +428,11 @@ class _Tilt:
         system = root[:, None] * self.covariance * root
         # The second term is the rounding of `system` itself; it keeps an ill-conditioned one positive definite.
         system[np.diag_indices_from(system)] += 1.0 + len(root) * _EPSILON * system.trace()
-        return root * cho_solve(cho_factor(system, check_finite=False), root * vector, check_finite=False)
+        factor, info = dpotrf(system, lower=0, clean=0)
+        if info != 0:  # not reachable with finite input
+            raise np.linalg.LinAlgError("the system of the tilt is not positive definite")
+        solved: FloatArray = dpotrs(factor, root * vector, lower=0)[0]
+        return root * solved
 
     def adjoint(
         self, problem: _Problem, mu_bar: FloatArray, alpha_bar: FloatArray, beta_bar: FloatArray, unit_bar: FloatArray
@@ -468,7 +474,9 @@ class _Sample:
         log_weight = np.zeros(n_points)
         for k, mu in enumerate(tilt.mu):
             shift = problem.unit[k, :k] @ z[:k] + mu
-            a[k], b[k] = _clip(problem.alpha[k] - shift), _clip(problem.beta[k] - shift)
+            # Clipped bounds stay so: a shift is lost beside 1e150.
+            np.subtract(problem.alpha[k], shift, out=a[k])
+            np.subtract(problem.beta[k], shift, out=b[k])
             log_mass, z[k], hazard_a[k], hazard_b[k] = _draw(a[k], b[k], problem.width[k], uniforms[k])
             z[k] += mu
             log_weight += log_mass + mu * (0.5 * mu - z[k])

@@ -4,7 +4,7 @@
     light   z_l = constant + process + noise (`process`)
     heavy   z_h = b0 + rho (z_l - mean) + process + noise (`two_level`)
     gain    expected improvement of the best heavy z, given a light one or before it is known (`improvement`)
-    rate    gain over what the runs cost that it takes (`improvement`, `costs`)
+    rate    gain over what the runs cost that it takes (`improvement`, `costs`), and its slopes (`new_points`)
 
 `btao.rules.rate` chooses by these rates.
 """

@@ -15,16 +15,24 @@ stationary in beta, so with a = R^-1 (z - H beta) the gradient is (1/2) sum_ij (
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from btao.arrays import FloatArray
+from btao.arrays import FloatArray, IntArray
 from btao.gp import LOG_NUGGET_BOUNDS, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
 # The least sigma^2: keeps data without spread from a zero variance.
 VARIANCE_FLOOR = 1e-12
+# A search ends when a step gains less than this of the log-posterior: some 1e-5, which no proposal feels.
+TOLERANCE = 1e-7
+# More data tell hardly more of the hyperparameters, at n^3 operations for each step of the search.
+MAX_SEARCHED = 300
+
+# How far the most probable hyperparameters are searched, see `Process.fitted`.
+Search = Literal["wide", "near", "none"]
 
 
 @dataclass(frozen=True)
@@ -85,10 +93,13 @@ class Process:
         self, kernel: Kernel, points: FloatArray, basis: FloatArray, z: FloatArray, prior: MeanPrior, theta: FloatArray
     ) -> None:
         self.kernel, self.points, self.basis, self.z, self.prior, self.theta = kernel, points, basis, z, prior, theta
-        pairs = Pairs.of(kernel, points)
         self._phi = _phi(theta)
-        self._fit = _closed_form(pairs, pairs.correlation(self._phi), basis, z, prior, theta)
-        self._features = kernel.features(points)
+        self._scales = kernel.by_feature(np.sqrt(self._phi))
+        self._scaled = kernel.features(points) * self._scales
+        matrix = _correlation(self._scaled, self._scaled)
+        matrix[np.diag_indices_from(matrix)] = 1.0 + np.exp(theta[-1])
+        factor, _ = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        self._fit = _closed_form(factor, basis, z, prior)
         self.beta, self.variance = self._fit.beta, self._fit.variance
 
     @classmethod
@@ -100,25 +111,33 @@ class Process:
         z: FloatArray,
         prior: MeanPrior,
         start: FloatArray | None = None,
-        fixed: bool = False,
+        search: Search = "wide",
     ) -> Process:
-        """The process at the most probable hyperparameters.
+        """The process at the most probable hyperparameters, searched on `MAX_SEARCHED` of the data at most.
 
-        `start` is one more place to search from, or with `fixed` what is taken as it is, if there is one.
+        Parameters
+        ----------
+        kernel, points, basis, z, prior
+            As for `Process`.
+        start : (dim + 1,) array, optional
+            Hyperparameters near which the best ones may be. Without it any search is wide.
+        search : {"wide", "near", "none"}
+            From `start` and from the center of the prior, from `start` alone, or not at all: `start` as it is.
         """
-        if fixed and start is not None:
+        if search == "none" and start is not None:
             return cls(kernel, points, basis, z, prior, start)
-        pairs = Pairs.of(kernel, points)
+        some = _evenly(len(z))
+        pairs, some_basis, some_z = Pairs.of(kernel, points[some]), basis[some], z[some]
 
         def negative(theta: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = log_posterior(theta, pairs, basis, z, prior)
+            value, gradient = log_posterior(theta, pairs, some_basis, some_z, prior)
             return -value, -gradient
 
         bounds = [LOG_LENGTH_BOUNDS] * kernel.dim + [LOG_NUGGET_BOUNDS]
-        starts = [np.append(np.full(kernel.dim, LOG_LENGTH_MEAN), LOG_NUGGET_MEAN)]
-        if start is not None:
-            starts.insert(0, np.clip(start, *np.transpose(bounds)))
-        return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds))
+        starts = [] if start is None else [np.clip(start, *np.transpose(bounds))]
+        if start is None or search == "wide":
+            starts.append(np.append(np.full(kernel.dim, LOG_LENGTH_MEAN), LOG_NUGGET_MEAN))
+        return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds, TOLERANCE))
 
     def fantasize(self, points: FloatArray, basis: FloatArray) -> Process:
         """The process told its own means at points (m, dim), which takes their uncertainty away and moves no mean."""
@@ -140,19 +159,25 @@ class Process:
 
     def parts(self, X: FloatArray) -> Parts:
         """What the moments at X (m, dim) are made of, whatever the basis there."""
-        squared = self.kernel.squared_differences(self._features, self.kernel.features(X))
-        dim, n, m = squared.shape
-        cross = np.exp(-(self._phi @ squared.reshape(dim, n * m)).reshape(n, m))
+        return self.parts_at(self.kernel.features(X))
+
+    def parts_at(self, features: FloatArray) -> Parts:
+        """`parts` at points of which the kernel's features (m, p) are known."""
+        scaled = features * self._scales
+        cross = _correlation(scaled, self._scaled).T
         half, _ = dtrtrs(self._fit.factor, cross, lower=1)
         reduction = np.einsum("ij,ij->j", half, half)
-        return Parts(self, self._fit.weights @ cross, 1.0 - reduction, (self._fit.solved_basis.T @ cross).T)
+        explained = (self._fit.solved_basis.T @ cross).T
+        return Parts(self, scaled, cross, self._fit.weights @ cross, 1.0 - reduction, explained)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The process at m points: residual (m,), 1 - r^T R^-1 r (m,) and H^T R^-1 r (m, p)."""
+    """The process at m points: residual (m,), 1 - r^T R^-1 r (m,) and H^T R^-1 r (m, p), with r as `cross` (n, m)."""
 
     process: Process
+    scaled: FloatArray
+    cross: FloatArray
     residual: FloatArray
     correlation: FloatArray
     explained: FloatArray
@@ -169,6 +194,36 @@ class Parts:
         variance = process.variance * np.maximum(self.correlation + spread, 0.0)
         return basis @ process.beta + self.residual, variance
 
+    def slopes(self, basis: FloatArray, by_mean: FloatArray, by_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Derivatives of something by features and by the basis, from those by its moments.
+
+        Parameters
+        ----------
+        basis : (..., m, p) array
+        by_mean, by_variance : (..., m) arrays
+            Derivatives by what `moments(basis)` returns. What they are of is a sum over the m points.
+
+        Returns
+        -------
+        by_features : (m, features) array
+            By the kernel's features of the points.
+        by_basis : (..., m, p) array
+        """
+        process, fit = self.process, self.process._fit
+        u = basis - self.explained
+        solved = dpotrs(fit.precision_factor, u.reshape(-1, u.shape[-1]).T, lower=1)[0].T.reshape(u.shape)
+        reduced = self.correlation + np.einsum("...p,...p->...", u, solved) > 0
+        by_reduced = np.where(reduced, process.variance * by_variance, 0.0)
+        by_u = 2.0 * by_reduced[..., None] * solved
+        nodes = tuple(range(u.ndim - 2))
+        # r enters the mean as a^T r and H^T R^-1 r, the variance as r^T R^-1 r and H^T R^-1 r.
+        inverse, _ = dpotrs(fit.factor, self.cross, lower=1)
+        by_cross = np.outer(fit.weights, by_mean.sum(axis=nodes)) - 2.0 * inverse * by_reduced.sum(axis=nodes)
+        by_cross -= fit.solved_basis @ by_u.sum(axis=nodes).T
+        along = by_cross * self.cross
+        by_scaled = 2.0 * (along.T @ process._scaled - self.scaled * along.sum(axis=0)[:, None])
+        return by_scaled * process._scales, by_u + by_mean[..., None] * process.beta
+
 
 def log_posterior(
     theta: FloatArray, pairs: Pairs, basis: FloatArray, z: FloatArray, prior: MeanPrior
@@ -176,13 +231,13 @@ def log_posterior(
     """The logarithm of the posterior density of theta (dim + 1,), up to a constant, and its gradient."""
     phi, nugget = _phi(theta), float(np.exp(theta[-1]))
     K = pairs.correlation(phi)
-    fit = _closed_form(pairs, K, basis, z, prior, theta)
+    fit = _closed_form(pairs.factorize(K, nugget), basis, z, prior)
     n = pairs.n
-    inverse, _ = dpotri(fit.factor, lower=1)
-    below = fit.weights[pairs.rows] * fit.weights[pairs.columns] / fit.variance - inverse[pairs.rows, pairs.columns]
+    inverse, diagonal = pairs.inverse(fit.factor)
+    below = pairs.products(fit.weights) / fit.variance - inverse
     gradient = np.empty(len(theta))
     gradient[:-1] = 2.0 * phi * (pairs.squared @ (below * K))
-    gradient[-1] = 0.5 * nugget * (fit.weights @ fit.weights / fit.variance - inverse.diagonal().sum())
+    gradient[-1] = 0.5 * nugget * (fit.weights @ fit.weights / fit.variance - diagonal.sum())
     value = -0.5 * (n + prior.a0) * np.log(fit.variance) - np.log(fit.factor.diagonal()).sum()
     value -= 0.5 * (fit.misfit - n - prior.a0)
     means = np.append(np.full(len(phi), LOG_LENGTH_MEAN), LOG_NUGGET_MEAN)
@@ -191,16 +246,29 @@ def log_posterior(
     return float(value - 0.5 * standardized @ standardized), gradient - standardized / stds
 
 
+def _evenly(n: int) -> IntArray:
+    """The places of at most `MAX_SEARCHED` of n data, evenly over the order in which they came."""
+    count = min(n, MAX_SEARCHED)
+    return np.arange(count) * n // count
+
+
 def _phi(theta: FloatArray) -> FloatArray:
     """1 / (2 l^2) of ln l."""
     phi: FloatArray = 0.5 * np.exp(-2.0 * theta[:-1])
     return phi
 
 
-def _closed_form(
-    pairs: Pairs, K: FloatArray, basis: FloatArray, z: FloatArray, prior: MeanPrior, theta: FloatArray
-) -> _Fit:
-    factor = pairs.factorize(K, nugget=float(np.exp(theta[-1])))
+def _correlation(F: FloatArray, G: FloatArray) -> FloatArray:
+    """exp(-|f - g|^2) of scaled features (n, p) and (m, p), (n, m).
+
+    The rounding of the squares by their expansion, below 1e-11, is far below the least nugget.
+    """
+    squared = np.einsum("ij,ij->i", F, F)[:, None] + np.einsum("ij,ij->i", G, G) - 2.0 * (F @ G.T)
+    correlation: FloatArray = np.exp(np.minimum(-squared, 0.0))
+    return correlation
+
+
+def _closed_form(factor: FloatArray, basis: FloatArray, z: FloatArray, prior: MeanPrior) -> _Fit:
     n, p = basis.shape
     solved, _ = dpotrs(factor, np.column_stack([basis, z]), lower=1)
     A = basis.T @ solved[:, :p] + np.diag(prior.precision)

@@ -9,7 +9,7 @@ import numpy as np
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.rate.process import CONSTANT, MeanPrior, Parts, Process, constant_basis
+from btao.rate.process import CONSTANT, MeanPrior, Parts, Process, Search, constant_basis
 
 # Gauss-Hermite nodes and weights of a standard normal, at which a light value not known yet is taken (METHOD item 26).
 N_NODES = 15
@@ -54,7 +54,11 @@ class TwoLevelModel:
 
     @classmethod
     def fit(
-        cls, kernel: Kernel, data: Data, start: Sequence[FloatArray | None] = (None, None), fixed: bool = False
+        cls,
+        kernel: Kernel,
+        data: Data,
+        start: Sequence[FloatArray | None] = (None, None),
+        search: tuple[Search, Search] = ("wide", "wide"),
     ) -> TwoLevelModel:
         """The model at the most probable hyperparameters.
 
@@ -64,18 +68,18 @@ class TwoLevelModel:
         data : Data
         start : pair of (dim + 1,) array or None
             Hyperparameters of the light and of the heavy process from which the search starts, too.
-        fixed : bool
-            Take `start` as it is.
+        search : pair of {"wide", "near", "none"}
+            How far those of each are searched, see `Process.fitted`.
         """
         light_basis = constant_basis(data.light_points)
-        light = Process.fitted(kernel, data.light_points, light_basis, data.light, CONSTANT, start[0], fixed)
+        light = Process.fitted(kernel, data.light_points, light_basis, data.light, CONSTANT, start[0], search[0])
         if len(data.heavy) == 0:
             return cls(light, None, 0.0)
         center = float(data.light_of_heavy.mean())
         basis = _basis(data.light_of_heavy, center)
         # One pseudo-observation: rho = 1, as informative as the spread of light values makes it.
         prior = MeanPrior(np.array([0.0, 1.0]), np.array([0.0, max(float(data.light.var()), 1e-6)]), A0, S0)
-        heavy = Process.fitted(kernel, data.heavy_points, basis, data.heavy, prior, start[1], fixed)
+        heavy = Process.fitted(kernel, data.heavy_points, basis, data.heavy, prior, start[1], search[1])
         return cls(light, heavy, center)
 
     @property
@@ -100,23 +104,59 @@ class TwoLevelModel:
 
     def heavy_moments(self, X: FloatArray, light: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of z_h at X (m, dim), where z_l is `light` (m,) there."""
-        return self._heavy_parts(X).moments(_basis(light, self._center))
+        return self._grown().parts(X).moments(_basis(light, self._center))
 
-    def node_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """z_l at the nodes of its prediction at X (m, dim), and mean and variance of z_h there: each (N_NODES, m)."""
-        mean, variance = self.light_moments(X)
-        light = mean + NODES[:, None] * np.sqrt(variance)
-        return light, *self._heavy_parts(X).moments(_basis(light, self._center))
+    def at_nodes(self, X: FloatArray) -> AtNodes:
+        """z_l at the nodes of its prediction at X (m, dim), and the moments of z_h there."""
+        features = self.light.kernel.features(X)
+        parts, heavy_parts = self.light.parts_at(features), self._grown().parts_at(features)
+        mean, variance = parts.moments(constant_basis(X))
+        std = np.sqrt(variance)
+        light = mean + NODES[:, None] * std
+        basis = _basis(light, self._center)
+        return AtNodes(light, *heavy_parts.moments(basis), X, parts, std, heavy_parts, basis)
 
     def new_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of z_h at X (m, dim) where z_l is not known, each (m,)."""
-        _, means, variances = self.node_moments(X)
-        mean = WEIGHTS @ means
-        return mean, WEIGHTS @ (variances + (means - mean) ** 2)
+        nodes = self.at_nodes(X)
+        mean = WEIGHTS @ nodes.mean
+        return mean, WEIGHTS @ (nodes.variance + (nodes.mean - mean) ** 2)
 
-    def _heavy_parts(self, X: FloatArray) -> Parts:
+    def _grown(self) -> Process:
         assert self.heavy is not None, "there is no heavy result yet"
-        return self.heavy.parts(X)
+        return self.heavy
+
+
+@dataclass(frozen=True)
+class AtNodes:
+    """The response at m points, given that z_l is at a node of its prediction.
+
+    Attributes
+    ----------
+    light : (N_NODES, m) array
+    mean, variance : (N_NODES, m) arrays
+        Of z_h.
+    """
+
+    light: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    _points: FloatArray
+    _light_parts: Parts
+    _light_std: FloatArray
+    _heavy_parts: Parts
+    _basis: FloatArray
+
+    def slopes(self, by_light: FloatArray, by_mean: FloatArray, by_variance: FloatArray) -> FloatArray:
+        """Derivatives (m, dim) by the points of a sum over them, from those by the attributes, each (N_NODES, m)."""
+        through_heavy, by_basis = self._heavy_parts.slopes(self._basis, by_mean, by_variance)
+        by_light = by_light + by_basis[..., 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_light_variance = np.where(self._light_std > 0, NODES @ by_light / (2.0 * self._light_std), 0.0)
+        basis = constant_basis(self._light_std)
+        through_light, _ = self._light_parts.slopes(basis, by_light.sum(axis=0), by_light_variance)
+        kernel = self._light_parts.process.kernel
+        return kernel.along_coordinates(self._points, through_heavy + through_light)
 
 
 def _basis(light: FloatArray, center: float) -> FloatArray:

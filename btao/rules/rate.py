@@ -10,9 +10,11 @@ import numpy as np
 from btao.acquisition import N_BEST
 from btao.arrays import FloatArray
 from btao.rate.costs import Costs
-from btao.rate.improvement import log_improvement, log_rate_of_new
+from btao.rate.improvement import log_improvement
+from btao.rate.new_points import RateOfNew
 from btao.rate.outputs import Outputs
-from btao.rate.two_level import WEIGHTS, Data, TwoLevelModel
+from btao.rate.process import Search
+from btao.rate.two_level import Data, TwoLevelModel
 from btao.rules.history import History
 from btao.rules.recommendation import least_expected
 from btao.rules.rule import Rule
@@ -22,6 +24,11 @@ from btao.trial import LEVELS, LevelName, Trial, measured
 # which the best of them is promoted (METHOD item 27).
 MAX_LIGHT_RUN = 4
 MAX_LIGHT_SHARE = 2.0
+# Hyperparameters are searched from the center of their prior, too, while a level has few results, and later each time
+# it has as many more. The likelihood of few has several maxima: with searches from the last one alone, regrets grew.
+FEW, WIDE_EVERY = 24, 8
+# The search for new points ends when a step gains less than this of ln of the worth, summed over its starts.
+TOLERANCE = 1e-6
 
 
 class RateRule(Rule):
@@ -64,8 +71,8 @@ class RateRule(Rule):
         super().__init__(history, seed, design)
         self._logarithm, self._ordered = logarithm, ordered
         self._heavy_cost, self._continues, self._n_init_heavy = heavy_cost, continues, n_init_heavy
-        # Hyperparameters of the last fit made for a proposal, with the number of results it had seen.
-        self._warm: tuple[int, tuple[FloatArray, FloatArray | None]] | None = None
+        # Hyperparameters of the last fit made for a proposal, with the numbers of results of each level it had seen.
+        self._warm: tuple[tuple[int, int], tuple[FloatArray, FloatArray | None]] | None = None
         self._cache: tuple[int, Outputs, TwoLevelModel] | None = None
 
     def propose(self) -> tuple[LevelName, FloatArray]:
@@ -92,14 +99,10 @@ class RateRule(Rule):
         if ready and self._must_promote(costs):
             return "heavy", ready[int(rates.argmax())].point
 
-        def rate_of_new(X: FloatArray) -> FloatArray:
-            light, mean, variance = model.node_moments(X)
-            gains = log_improvement(best, mean, variance, light if self._ordered else None)
-            return log_rate_of_new(gains, WEIGHTS, light_cost, heavy_cost)
-
+        new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered)
         around = np.vstack([history.best_points("heavy", N_BEST), history.best_points("light", N_BEST)])
-        new = self._maximize(rate_of_new, known, around)
-        if new is not None and (not ready or rates.max() < rate_of_new(new[None, :])[0]):
+        new = self._maximize(new_points.values, known, around, new_points.slopes, TOLERANCE)
+        if new is not None and (not ready or rates.max() < new_points.values(new[None, :])[0]):
             return "light", new
         if not ready:
             raise self._exhausted()
@@ -115,7 +118,7 @@ class RateRule(Rule):
         if self._warm is None or self._warm[1][1] is None or not heavies:
             return self.best()
         _, data = self._data()
-        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], fixed=True)
+        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"))
         means, _ = model.heavy_moments(data.heavy_points, data.light_of_heavy)
         return heavies[least_expected(data.heavy, means)]
 
@@ -133,13 +136,16 @@ class RateRule(Rule):
         if self._warm is None:
             return {"warm": None}
         seen, thetas = self._warm
-        return {"warm": [seen, *(None if theta is None else theta.tolist() for theta in thetas)]}
+        return {"warm": [list(seen), *(None if theta is None else theta.tolist() for theta in thetas)]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """See `Rule.restore`."""
         if state["warm"] is not None:
             seen, light, heavy = state["warm"]
-            self._warm = seen, (np.array(light, dtype=float), None if heavy is None else np.array(heavy, dtype=float))
+            self._warm = (
+                (0, 0) if isinstance(seen, int) else tuple(seen),  # earlier states had one number for both levels
+                (np.array(light, dtype=float), None if heavy is None else np.array(heavy, dtype=float)),
+            )
 
     # ---------------------------------------------------------------- which level
 
@@ -204,11 +210,12 @@ class RateRule(Rule):
         told = self.history.n_told
         if self._cache is None or self._cache[0] != told:
             outputs, data = self._data()
-            seen, start = self._warm or (None, (None, None))
-            self._cache = told, outputs, TwoLevelModel.fit(self.history.kernel, data, start, fixed=seen == told)
+            seen, start = self._warm or ((0, 0), (None, None))
+            search = _search(seen[0], len(data.light)), _search(seen[1], len(data.heavy))
+            self._cache = told, outputs, TwoLevelModel.fit(self.history.kernel, data, start, search)
         _, outputs, model = self._cache
         if commit:
-            self._warm = told, model.hyperparameters
+            self._warm = (len(model.light.z), 0 if model.heavy is None else len(model.heavy.z)), model.hyperparameters
         return outputs, model
 
     def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
@@ -217,3 +224,10 @@ class RateRule(Rule):
         light, heavy = (history.points(history.select(level, "pending")) for level in LEVELS)
         _, y_light = history.known_light(heavy)
         return model.fantasize(light, heavy, outputs.to_z(y_light))
+
+
+def _search(seen: int, n: int) -> Search:
+    """How far the hyperparameters of n results are searched, from those of `seen` ones of the same level."""
+    if n == seen:
+        return "none"
+    return "near" if n >= FEW and n // WIDE_EVERY == seen // WIDE_EVERY else "wide"

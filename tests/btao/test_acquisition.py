@@ -47,6 +47,26 @@ def test_an_inner_maximum_is_found(target, seed):
     np.testing.assert_allclose(point, target, atol=1e-4)
 
 
+def test_slopes_that_are_given_stand_in_for_differences():
+    target, calls = np.array([0.3, 0.6]), []
+
+    def acquisition(X):
+        calls.append(len(X))
+        return -((X - target) ** 2).sum(axis=1)
+
+    space = Space({"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
+    point = maximize(
+        acquisition,
+        space,
+        NONE_KNOWN[2],
+        NONE_KNOWN[2],
+        np.random.default_rng(0),
+        slopes=lambda X: (-((X - target) ** 2).sum(axis=1), -2 * (X - target)),
+    )
+    np.testing.assert_allclose(point, target, atol=1e-6)
+    assert len(calls) == 2  # of the candidates, and of the ends
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_a_maximum_at_a_corner_is_found_exactly(dim):
     corner = np.arange(dim) % 2

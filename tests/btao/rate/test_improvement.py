@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 from scipy.integrate import quad
+from scipy.optimize import approx_fprime
 from scipy.stats import norm
 
-from btao.rate.improvement import FLOOR, log_improvement, log_psi, log_rate_of_new
+from btao.rate.improvement import FLOOR, improvement_slopes, log_improvement, log_psi, log_rate_of_new
 from btao.rate.two_level import NODES, WEIGHTS
 
 
@@ -60,9 +61,41 @@ def test_the_rate_of_a_new_point_is_that_of_the_best_policy_of_going_on():
     rng = np.random.default_rng(0)
     for light, heavy in ((1.0, 1.5), (1.0, 9.0), (5.0, 0.5)):
         gains, weights = np.exp(rng.normal(0, 2, (9, 4))), rng.dirichlet(np.ones(9))
-        found = np.exp(log_rate_of_new(np.log(gains), weights, light, heavy))
+        found, shares = log_rate_of_new(np.log(gains), weights, light, heavy)
         expected = [brute_force(column, weights, light, heavy) for column in gains.T]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+        np.testing.assert_allclose(shares.sum(axis=0), 1.0)
+
+
+def test_the_shares_of_the_nodes_are_the_derivatives_of_the_rate():
+    gains, weights = np.random.default_rng(1).normal(0, 2, 9), np.full(9, 1 / 9)
+    _, shares = log_rate_of_new(gains[:, None], weights, 1.0, 5.0)
+    differences = approx_fprime(gains, lambda g: log_rate_of_new(g[:, None], weights, 1.0, 5.0)[0][0], 1e-7)
+    np.testing.assert_allclose(shares[:, 0], differences, atol=1e-6)
+    assert (shares == 0).any() and (shares > 0).any()
+
+
+@pytest.mark.parametrize("upper", [None, 2.0, 0.1, -1.0], ids=str)
+@pytest.mark.parametrize(("best", "mean", "variance"), [(0.3, 0.5, 0.09), (0.3, -2.0, 0.5), (0.3, 9.0, 0.04)])
+def test_the_slopes_of_an_improvement_are_those_of_differences(upper, best, mean, variance):
+    """Above the bound, near it and in the far tail; `upper` below the best makes the improvement certain."""
+    at = np.array([mean, variance, 0.0 if upper is None else upper])
+
+    def value(x):
+        return log_improvement(best, x[:1], x[1:2], None if upper is None else x[2:])
+
+    bound = None if upper is None else at[2:]
+    slopes = np.concatenate(improvement_slopes(value(at), best, at[:1], at[1:2], bound))
+    steps = 1e-6 * np.eye(3)
+    differences = [(value(at + step) - value(at - step))[0] / 2e-6 for step in steps]
+    np.testing.assert_allclose(slopes, differences, rtol=1e-4, atol=1e-6)
+
+
+def test_the_slopes_of_an_improvement_are_0_at_its_floors():
+    mean, variance = np.array([2.0, 1e4]), np.array([0.0, 1.0])
+    value = log_improvement(1.0, mean, variance)
+    np.testing.assert_array_equal(value, FLOOR)
+    np.testing.assert_array_equal(improvement_slopes(value, 1.0, mean, variance), 0.0)
 
 
 def test_the_nodes_integrate_a_normal():
@@ -72,5 +105,5 @@ def test_the_nodes_integrate_a_normal():
 
 
 def test_a_rate_does_not_lose_what_is_tiny():
-    found = log_rate_of_new(np.full((15, 1), -700.0), WEIGHTS, 1.0, 2.0)
+    found, _ = log_rate_of_new(np.full((15, 1), -700.0), WEIGHTS, 1.0, 2.0)
     assert found[0] == pytest.approx(-700.0 - np.log(3.0), rel=1e-9)

@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 
 from btao.gp import Kernel, Pairs
 from btao.parameters import Categorical, Real
-from btao.rate.process import VARIANCE_FLOOR, MeanPrior, Process, log_posterior
+from btao.rate import process as process_module
+from btao.rate.process import MAX_SEARCHED, VARIANCE_FLOOR, MeanPrior, Process, log_posterior
 from btao.space import Space
 
 RNG = np.random.default_rng(3)
@@ -100,6 +101,33 @@ def test_the_fit_is_no_worse_than_its_starts_and_keeps_to_its_bounds():
     assert best >= log_posterior(np.log([0.5, 0.5, 1e-3]), pairs, H, Z, PRIOR)[0]
     assert (fitted.theta >= np.log([0.02, 0.02, 1e-8]) - 1e-12).all()
     assert (fitted.theta <= np.log([20, 20, 2]) + 1e-12).all()
+
+
+def test_a_search_is_as_wide_as_it_is_asked_to_be():
+    starts = []
+
+    def spied(function, given, bounds, tolerance):
+        starts.append([start.tolist() for start in given])
+        return given[0]
+
+    start, center = np.log([0.3, 0.3, 1e-2]), np.log([0.5, 0.5, 1e-3])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process_module, "best_minimum", spied)
+        for search, given in (("wide", start), ("near", start), ("near", None), ("none", start)):
+            fitted = Process.fitted(Kernel(2), X, H, Z, PRIOR, given, search)
+    assert starts == [[start.tolist(), center.tolist()], [start.tolist()], [center.tolist()]]
+    np.testing.assert_array_equal(fitted.theta, start)
+
+
+def test_hyperparameters_of_many_data_are_those_of_some_of_them_and_the_process_knows_all():
+    rng = np.random.default_rng(0)
+    points = rng.random((2 * MAX_SEARCHED, 2))
+    ones, z = np.ones((len(points), 1)), np.sin(5 * points).sum(axis=1)
+    process = Process.fitted(Kernel(2), points, ones, z, CONSTANT, THETA, "near")
+    some = Process.fitted(Kernel(2), points[::2], ones[::2], z[::2], CONSTANT, THETA, "near")
+    np.testing.assert_array_equal(process.theta, some.theta)
+    mean, _ = process.parts(points).moments(ones)
+    np.testing.assert_allclose(mean, z, atol=1e-3)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

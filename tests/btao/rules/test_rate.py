@@ -1,5 +1,6 @@
 """The rate rule by ask and tell: start, limits, choices, failures, pending trials, state (METHOD items 19 and 27)."""
 
+import itertools
 import json
 import math
 
@@ -8,7 +9,7 @@ import pytest
 
 from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted
 from btao.rate.improvement import log_improvement, log_rate_of_new
-from btao.rate.two_level import WEIGHTS
+from btao.rate.two_level import WEIGHTS, TwoLevelModel
 
 SQUARE = Space({"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
 MIXED = Space(
@@ -82,9 +83,10 @@ def test_each_choice_is_the_largest_rate():
         if trial.level == "heavy":
             assert trial.config == ready[int(known.argmax())].config
         else:
-            _, mean, variance = model.node_moments(trial.point[None])
-            new = np.exp(log_rate_of_new(log_improvement(best, mean, variance), WEIGHTS, light_cost, heavy_cost))
-            assert not forced and new[0] > known.max()
+            nodes = model.at_nodes(trial.point[None])
+            gains = log_improvement(best, nodes.mean, nodes.variance)
+            new, _ = log_rate_of_new(gains, WEIGHTS, light_cost, heavy_cost)
+            assert not forced and np.exp(new[0]) > known.max()
         seen.add((trial.level, forced))
         optimizer.tell(trial, response(trial.config, trial.level), cost=5.0 if trial.level == "heavy" else 1.0)
     assert {("light", False), ("heavy", False)} <= seen
@@ -106,6 +108,24 @@ def test_light_runs_that_cost_more_than_twice_the_heavy_ones_are_not_continued()
         kept = sum(5.5 for trial in trials[:k] if trial.level == "heavy")
         if wasted > 2 * kept:
             assert trials[k].level == "heavy"
+
+
+def test_hyperparameters_are_searched_where_their_level_has_news_and_widely_of_few_or_at_each_eighth(monkeypatch):
+    searches = []
+
+    def spied(kernel, data, start=(None, None), search=("wide", "wide")):
+        searches.append((len(data.light), len(data.heavy), *search))
+        return fit(kernel, data, start, search)
+
+    fit = TwoLevelModel.fit
+    monkeypatch.setattr(TwoLevelModel, "fit", spied)
+    optimizer = BTAO(SQUARE, seed=1, rule="rate")
+    advance(optimizer, 60)
+    for before, after in itertools.pairwise(searches):
+        for level in (0, 1):
+            fresh, wide = after[level] > before[level], after[level] < 24 or after[level] // 8 > before[level] // 8
+            assert after[2 + level] == ("none" if not fresh else "wide" if wide else "near")
+    assert {search for *_, light, heavy in searches for search in (light, heavy)} == {"wide", "near", "none"}
 
 
 def test_a_light_level_that_costs_as_much_as_heavy_is_seldom_asked_for_nothing():
@@ -142,6 +162,17 @@ def test_a_restored_optimizer_asks_what_the_original_asks():
             continue  # stays pending
         optimizer.tell(mine, mixed(mine.config, mine.level), cost=1.0 + n % 3)
     assert BTAO.from_json(optimizer.to_json()).recommended == optimizer.recommended
+
+
+def test_a_state_with_one_number_of_results_for_both_levels_is_read():
+    optimizer = BTAO(SQUARE, seed=5, rule="rate")
+    for _ in range(8):
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(sum(trial.config.values())))
+    state = json.loads(optimizer.to_json())
+    (light, heavy), *thetas = state["state"]["warm"]
+    state["state"]["warm"] = [light + heavy, *thetas]
+    assert BTAO.from_json(json.dumps(state)).ask().level in ("light", "heavy")
 
 
 @pytest.mark.parametrize("pattern", ["all light of the start", "every third", "the first heavy", "all heavy"])

@@ -1,0 +1,164 @@
+"""What BTAO's proposals cost in processor time, as ratios to GP-BO's and to Optuna's Gaussian-process sampler.
+
+usage: OMP_NUM_THREADS=1 python tests/measurements/proposal_overhead.py [--optuna INTERPRETER] [--parts rate ...]
+
+INTERPRETER is that of an environment that has optuna and torch, see optuna_gp.py; without it that peer is left out.
+All that is shown is of one run, one thread each. The parts:
+
+    rate    asks of the rate rule on a smooth function of 3, 6 and 12 parameters, when as much is charged as 60 heavy
+            runs cost (a light one a fifth), against asks of the peers at 60 observations: medians of the last 11; and
+            of all asks after the start the longest over the median
+    paper   the paper's rule with bounds on delta, in six dimensions: seconds of 60 asks, and of as many as make 60
+            heavy runs, against those of 60 asks of GP-BO, by the ask
+    light   one ask of each rule after 1,000 light results, against one after 200
+"""
+
+import argparse
+import math
+import os
+import statistics
+import subprocess
+import time
+
+import numpy as np
+
+from baselines.gp_bo import GPBO
+from baselines.protocol import Measurement, Problem
+from btao import BTAO, Real, Space
+
+PARTS = ("rate", "paper", "light")
+LAST = 11
+N_HEAVY = 60
+HEAVY_COST = 5.0
+
+
+def response(x, heavy):
+    """A bowl with ripples in the cube: an error from 0.1 to about 1; lightly a larger one, which misleads a little."""
+    away = x - np.linspace(0.3, 0.7, len(x))
+    value = 0.1 + (2 * away**2 + 0.1 * (1 - np.cos(9 * away))).mean()
+    return value if heavy else 1.3 * value + 0.05 * x[0]
+
+
+def cube(dim):
+    return Space({f"x{k}": Real(0.0, 1.0) for k in range(dim)})
+
+
+def at(config, heavy):
+    return float(response(np.array(list(config.values())), heavy))
+
+
+def timed(ask):
+    """What `ask` returns, and its processor seconds."""
+    started = time.process_time()
+    asked = ask()
+    return asked, time.process_time() - started
+
+
+def gp_bo(dim, n=N_HEAVY):
+    """Seconds of each ask of GP-BO after its start."""
+    method, spent = GPBO(Problem(cube(dim), 1, None, n), seed=0), []
+    for _ in range(n):
+        trial, seconds = timed(method.ask)
+        method.tell(trial, Measurement(at(trial.config, True)))
+        spent.append(seconds)
+    return spent[dim + 2 :]
+
+
+def btao(optimizer, done):
+    """Seconds of each ask after the start, by level, until `done` of the counts by level."""
+    counts, spent = {"light": 0, "heavy": 0}, []
+    while not done(counts):
+        trial, seconds = timed(optimizer.ask)
+        optimizer.tell(trial, at(trial.config, trial.level == "heavy"))
+        counts[trial.level] += 1
+        spent.append(seconds)
+    return spent[sum(optimizer.start_size) :], counts
+
+
+OPTUNA = """
+import sys, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np, optuna, torch, scipy.optimize, scipy.stats
+torch.set_num_threads(1)
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+DIM, N = map(int, sys.argv[1:])
+study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=0))
+for _ in range(N):
+    started = time.process_time()
+    trial = study.ask()
+    x = np.array([trial.suggest_float(f"x{k}", 0.0, 1.0) for k in range(DIM)])
+    print(time.process_time() - started)
+    away = x - np.linspace(0.3, 0.7, DIM)
+    study.tell(trial, 0.1 + float((2 * away**2 + 0.1 * (1 - np.cos(9 * away))).mean()))
+"""
+
+
+def optuna(interpreter, dim):
+    """Seconds of each ask of Optuna's sampler, in a process of its own."""
+    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    command = [interpreter, "-c", OPTUNA, str(dim), str(N_HEAVY)]
+    output = subprocess.run(command, env=os.environ | threads, check=True, capture_output=True, text=True).stdout
+    return [float(line) for line in output.split()]
+
+
+def measure_rate(interpreter):
+    for dim in (3, 6, 12):
+        rule = BTAO(cube(dim), seed=0, rule="rate", heavy_cost=HEAVY_COST, continues=False)
+        mine, counts = btao(rule, lambda n: n["light"] + HEAVY_COST * n["heavy"] >= HEAVY_COST * N_HEAVY)
+        last, peer = statistics.median(mine[-LAST:]), statistics.median(gp_bo(dim)[-LAST:])
+        text = (
+            f"rate, {dim:2} parameters: {1e3 * last:.1f} ms after {counts['light']} light and {counts['heavy']} heavy "
+        )
+        text += f"runs, {last / peer:.2f} x GP-BO; longest {max(mine) / statistics.median(mine):.1f} x the median"
+        if interpreter:
+            text += f"; {last / statistics.median(optuna(interpreter, dim)[-LAST:]):.2f} x Optuna's GP"
+        print(text, flush=True)
+
+
+def measure_paper():
+    peer = statistics.mean(gp_bo(6))
+    for what, done in (
+        ("60 asks", lambda n: n["light"] + n["heavy"] >= 60),
+        ("60 heavy runs", lambda n: n["heavy"] >= 60),
+    ):
+        mine, _ = btao(BTAO(cube(6), seed=0, rule="paper"), done)
+        middle, longest = statistics.median(mine), max(mine)
+        print(
+            f"paper, {what}: mean {1e3 * statistics.mean(mine):.1f} ms, {statistics.mean(mine) / peer:.2f} x GP-BO; "
+            f"median {middle / peer:.2f} x GP-BO, longest {longest / peer:.1f} x",
+            flush=True,
+        )
+
+
+def measure_light():
+    for rule in ("rate", "joint", "paper"):
+        seconds = []
+        for n in (200, 200, 1000):  # the first warms up
+            optimizer = BTAO(cube(6), seed=0, rule=rule, delta_bounds=(-math.inf, math.inf))
+            points = np.random.default_rng(0).random((n, 6))
+            results = [(dict(zip(optimizer.space.names, x, strict=True)), x) for x in points.tolist()]
+            rows = [{"config": c, "level": "light", "value": at(c, False)} for c, _ in results]
+            rows += [{"config": c, "level": "heavy", "value": at(c, True)} for c, _ in results[:10]]
+            optimizer.add_trials(rows)
+            seconds.append(timed(optimizer.ask)[1])
+        print(
+            f"light, rule {rule}: {seconds[2]:.2f} s after 1,000, {seconds[2] / seconds[1]:.1f} x that after 200",
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--optuna", help="the python of an environment that has optuna and torch")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    given = parser.parse_args()
+    if "rate" in given.parts:
+        measure_rate(given.optuna)
+    if "paper" in given.parts:
+        measure_paper()
+    if "light" in given.parts:
+        measure_light()
+
+
+if __name__ == "__main__":
+    main()
