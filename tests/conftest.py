@@ -3,12 +3,19 @@
 A module says `pytestmark = pytest.mark.usefixtures(...)`.
 """
 
+import signal
+
 import pytest
 from matplotlib.figure import Figure
 
 from forked_workers import fork_workers
 
 SAVE = Figure.savefig
+
+
+def pytest_configure():
+    """Ctrl-C is heard here and in commands that are started, also where a shell runs the tests in its background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

@@ -232,7 +232,7 @@ def test_a_run_whose_worker_dies_before_any_trial_has_failed(here, dying, capsys
     assert main(["out=out"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[1:3] == ["               0", "random_search  F  0/1"]
-    assert out[-1] == f"{PYTHON} benchmarks.run {shlex.join(arguments)}"
+    assert out[-1] == f"{PYTHON} benchmarks.run {shlex.join([*arguments[:-1], f'out={here}'])}"
 
 
 def test_all_that_was_asked_for_is_shown_after_the_driver_was_killed_before_any_trial(here, dying, capsys):
