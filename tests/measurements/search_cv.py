@@ -1,6 +1,6 @@
 """BTAOSearchCV against scikit-learn's searches and Optuna's TPE: errors on test samples at equal seconds of training.
 
-usage: OMP_NUM_THREADS=1 python tests/measurements/search_cv.py [--seeds 5] [--tasks TASK ...] [--out FILE]
+usage: OMP_NUM_THREADS=1 python tests/measurements/search_cv.py [--seeds 5] [--tasks TASK ...] [--out FILE] [--csv FILE]
 
 Successive halving cannot be stopped on the way, so it goes first: the processor seconds of its fits are what each of
 the others may spend, on runs that end within them. A seed draws the split and the search. The best configuration by
@@ -10,7 +10,9 @@ seconds that a search takes to choose. Other processes make those of a fit vary,
 Each search is given the space in the way its users would give it: BTAO takes a list of numbers in its order, and TPE
 takes it as categories.
 
-FILE holds a line of JSON for each method, task and seed that is done; the same command goes on from there.
+FILE of --out holds a line of JSON for each method, task and seed that is done; the same command goes on from there.
+At the end --csv gets them all: `results/reference/search_cv.csv` is that of 20 seeds, which `notebooks/tuning.ipynb`
+shows.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy.stats import loguniform, randint, t, uniform
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -246,6 +249,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=[*TASKS])
     parser.add_argument("--out", type=Path, default=Path("build/search_cv.jsonl"))
+    parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     if optuna is None:
         print("Optuna is not installed: its TPE is left out")
@@ -270,6 +274,10 @@ def main():
                     print(json.dumps(row), file=file, flush=True)
                     print(f"{task} seed {seed}: {name} {row['test_error']:.4f} in {seconds:.1f} s", flush=True)
     table(done, options.tasks, range(options.seeds))
+    if options.csv is not None:
+        rows = pd.DataFrame(done.values())
+        places = rows["task"].map([*TASKS].index), rows["seed"], rows["method"].map([*METHODS].index)
+        rows.iloc[np.lexsort(places[::-1])].to_csv(options.csv, index=False)
 
 
 if __name__ == "__main__":
