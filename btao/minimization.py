@@ -61,8 +61,8 @@ def minimize(
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
         `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
         does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
-        NameError, a TypeError, ...) before any trial of the level has succeeded, ends the run, and the trial is not
-        kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and anything
+        NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not counted,
+        ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and anything
         else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or None
         where there is none, as after a restart. It is kept until then, and no longer than the run.
     space : Space

@@ -207,7 +207,11 @@ class Run:
 
     def _is_wrong(self, trial: Trial, error: Exception) -> bool:
         """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""
-        others = [each for each in self._optimizer.trials if each.level == trial.level and each.number != trial.number]
+        others = [
+            each  # a result of elsewhere says nothing of this objective
+            for each in self._optimizer.trials
+            if each.level == trial.level and each.number != trial.number and not each.given
+        ]
         if any(each.status == "ok" for each in others):
             return False
         return is_of_code(error) or all(each.status == "pending" for each in others)

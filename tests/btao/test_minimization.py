@@ -189,6 +189,20 @@ def test_an_error_of_the_code_ends_the_run_while_no_trial_of_the_level_has_succe
     assert result.value == 0.5
 
 
+def test_an_error_of_the_code_ends_the_run_though_a_warm_start_has_results_of_the_level():
+    calls = []
+
+    def broken(config):
+        calls.append(config)
+        raise NameError("a bug")
+
+    known = [{"x": 0.5, "level": level, "value": function({"x": 0.5})} for level, function in OBJECTIVES.items()]
+    with pytest.raises(NameError, match="a bug") as caught:
+        minimize({"light": broken, "heavy": broken}, SPACE, n_heavy=3, warm_start=known, **OPTIONS)
+    assert len(calls) == 1
+    assert "failed before any light trial succeeded, and is not kept" in caught.value.__notes__[0]
+
+
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_failed_trials_are_run_again_in_their_places_when_asked(tmp_path, rule):
     state, arguments = tmp_path / "st.json", OPTIONS | {"rule": rule}
