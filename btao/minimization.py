@@ -91,7 +91,7 @@ def minimize(
         that waits or computes outside of Python, as network libraries do, gains by threads.
     executor : {"threads", "processes"}, concurrent.futures.Executor or Dask client, optional
         Where trials run; None: in this thread or, with `n_jobs` above 1, in as many threads. Processes are new
-        interpreters, and need objectives that they can import. Ctrl-C then ends the run with the best that there is.
+        interpreters, and need objectives that they can import.
     timeout : float, optional
         Seconds after which no trial begins; those under way end. It changes no proposal.
     target : float, optional
@@ -104,16 +104,20 @@ def minimize(
     Returns
     -------
     OptimizationResult
+        After Ctrl-C, too, with a warning, once a heavy trial has succeeded: the best that there is.
 
     Warns
     -----
     UserWarning
-        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing.
+        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. Of each trial
+        that an exception makes a failed one, and of a Ctrl-C that ended the run.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is wrong, or the file `state` belongs to a run with other arguments.
+    KeyboardInterrupt
+        After Ctrl-C before a heavy trial has succeeded.
     RuntimeError
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
     Exception

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,13 +75,13 @@ class Run:
         self.ended: str | None = None
 
     def one_by_one(self) -> None:
-        """Make trials until the run is over."""
+        """Make trials until the run is over. After Ctrl-C all is kept that has ended."""
         try:
             while (trial := self._next()) is not None:
-                self._make(trial)
+                self._finish(trial, partial(self._make, trial))
         except KeyboardInterrupt:
-            self._report()
-            raise
+            if not self._ends_with_best():
+                raise
 
     def in_parallel(self, workers: Workers, n_jobs: int) -> None:
         """Make trials, `n_jobs` at a time, until the run is over.
@@ -94,17 +95,14 @@ class Run:
                     workers.start(trial, self._objectives[trial.level], self._light.arguments(trial))
                 if not workers.running:
                     return
-                ended, future = workers.next()
-                self._finish(ended, future.result)
+                ended = workers.next()
+                self._finish(ended, workers.running[ended.number][1].result)
                 del workers.running[ended.number]
         except KeyboardInterrupt:
             with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
                 self._keep_ended(workers)
-            self._report()
-            if self._optimizer.best is None:
+            if not self._ends_with_best():
                 raise
-            self.ended = "Ctrl-C"
-            warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=3)
         except Exception:
             wait([future for _, future in workers.running.values()])
             with contextlib.suppress(Exception):  # the first error is the one that is raised
@@ -114,10 +112,17 @@ class Run:
         finally:
             workers.close()
 
-    def _make(self, trial: Trial) -> None:
-        """Run a trial, tell it, keep the state and call back."""
-        objective = self._objectives[trial.level]
-        self._finish(trial, lambda: objective(dict(trial.config), **self._light.arguments(trial)))
+    def _ends_with_best(self) -> bool:
+        """Report after Ctrl-C; whether there is a best trial for the run to end with."""
+        self._report()
+        if self._optimizer.best is None:
+            return False
+        self.ended = "Ctrl-C"
+        warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=4)
+        return True
+
+    def _make(self, trial: Trial) -> Any:
+        return self._objectives[trial.level](dict(trial.config), **self._light.arguments(trial))
 
     def _next(self) -> Trial | None:
         """The next trial; None where the run is over, or must wait for trials under way."""
@@ -162,7 +167,7 @@ class Run:
                 )
                 raise
             outcome = {"error": f"{type(error).__name__}: {error}"}
-            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=5)
+            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=4)
         with held():
             self._tell(trial, outcome)
             self._keep()

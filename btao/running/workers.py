@@ -58,9 +58,9 @@ class Workers:
         self.running[trial.number] = trial, future
         future.add_done_callback(lambda ended: self._ended.put(trial.number))
 
-    def next(self) -> tuple[Trial, Future[Any]]:
+    def next(self) -> Trial:
         """Wait for the trial that ends next. It stays in `running` until it is taken out: a Ctrl-C loses none."""
-        return self.running[self._ended.get()]
+        return self.running[self._ended.get()][0]
 
     def close(self) -> None:
         """Start nothing more; what is under way goes on, and nobody waits for it."""

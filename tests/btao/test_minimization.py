@@ -103,6 +103,22 @@ def test_an_objective_may_change_the_configuration_it_is_given():
     assert set(result.config) == {"x"}
 
 
+def test_ctrl_c_ends_the_run_with_the_best_that_there_is():
+    seen = []
+    with pytest.warns(UserWarning, match="^Ctrl-C ended the run: this is the best that there is$") as warned:
+        result = minimize(Interrupting(10).objectives(), SPACE, n_heavy=9, callback=seen.append, **OPTIONS)
+    assert warned[0].filename == __file__
+    whole = minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS)
+    assert names(seen) == names(whole.trials) == names(result.trials[:9])
+    assert (result.config, result.value) == (whole.config, whole.value)
+    assert [trial.status for trial in result.trials[9:]] == ["pending"]
+
+
+def test_ctrl_c_before_a_heavy_result_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        minimize(Interrupting(3).objectives(), SPACE, n_heavy=9, **OPTIONS)
+
+
 # --- failures -------------------------------------------------------------------------------------------------------
 
 
@@ -115,8 +131,9 @@ def test_an_exception_is_a_failed_trial_with_a_warning():
             raise MemoryError("no room")
         return heavy(config)
 
-    with pytest.warns(UserWarning, match=r"heavy trial 5 at \{'x': .*\} failed: MemoryError: no room"):
+    with pytest.warns(UserWarning, match=r"heavy trial 5 at \{'x': .*\} failed: MemoryError: no room") as warned:
         result = minimize({"light": light, "heavy": failing}, SPACE, n_heavy=5, **OPTIONS)
+    assert warned[0].filename == __file__
     assert (result.trials[5].status, result.trials[5].error) == ("failed", "MemoryError: no room")
     assert sum(trial.level == "heavy" for trial in result.trials) == 5  # the failed one is among them
 
@@ -236,7 +253,7 @@ def test_a_retry_that_is_killed_keeps_what_it_has_and_what_it_has_not_reached(tm
     state = tmp_path / "st.json"
     with pytest.raises(RuntimeError, match="no heavy trial succeeded"):
         minimize(OBJECTIVES | {"heavy": lambda config: math.nan}, SPACE, 3, state=state, **OPTIONS)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="Ctrl-C"):
         minimize(Interrupting(2).objectives(), SPACE, 3, state=state, retry_failed=True, **OPTIONS)
     kept = [row["status"] for row in json.loads(state.read_text())["trials"] if row["level"] == "heavy"]
     assert kept == ["ok", "failed", "failed"]
@@ -274,8 +291,9 @@ def test_a_run_interrupted_anywhere_goes_on_to_the_same_trials(tmp_path):
     whole = minimize(OBJECTIVES, SPACE, n_heavy=5, seed=2, **OPTIONS)
     state = tmp_path / "run.json"
     objectives = Interrupting(1, 4, 8, 9, 14).objectives()
-    for _ in range(5):
-        with pytest.raises(KeyboardInterrupt):
+    for best in (False, False, True, True, True):
+        # The last three have a heavy result to end with.
+        with pytest.warns(UserWarning, match="Ctrl-C") if best else pytest.raises(KeyboardInterrupt):
             minimize(objectives, SPACE, n_heavy=5, seed=2, state=state, **OPTIONS)
     resumed = minimize(objectives, SPACE, n_heavy=5, seed=2, state=str(state), **OPTIONS)
     assert names(resumed.trials) == names(whole.trials)

@@ -86,8 +86,9 @@ def test_a_run_of_several_jobs_goes_on_with_trials_that_were_under_way(tmp_path)
         if trial.status == "failed":
             raise RuntimeError("stop")
 
-    with pytest.warns(UserWarning, match="failed: OSError"), pytest.raises(RuntimeError, match=r"^stop$"):
+    with pytest.warns(UserWarning, match="failed: OSError") as warned, pytest.raises(RuntimeError, match=r"^stop$"):
         minimize({"light": light, "heavy": interrupted}, LINE, 6, n_jobs=3, state=state, callback=stop, **OPTIONS)
+    assert warned[0].filename == __file__
     kept = BTAO.from_json(state.read_text())
     assert [trial.status for trial in kept.trials].count("failed") == 1 and kept.pending == []
     result = minimize(OBJECTIVES, LINE, 6, n_jobs=3, state=state, **OPTIONS)
