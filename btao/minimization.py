@@ -62,9 +62,10 @@ def minimize(
         `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
         does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
         NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not counted,
-        ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and anything
-        else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or None
-        where there is none, as after a restart. It is kept until then, and no longer than the run.
+        ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one may
+        return a pair, its value and anything else, such as a model: the heavy run of the same configuration is given
+        that by name, to go on from, or None where there is none, as after a restart. It is kept until then, and no
+        longer than the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -93,7 +94,8 @@ def minimize(
         Where trials run; None: in this thread or, with `n_jobs` above 1, in as many threads. Processes are new
         interpreters, and need objectives that they can import.
     timeout : float, optional
-        Seconds after which no trial begins; those under way end. It changes no proposal.
+        Seconds after which no trial begins; those under way end, and those that wait in an executor, but of Dask's, are
+        taken back. It changes no proposal.
     target : float, optional
         The run ends when a heavy value is as good.
     progress : bool

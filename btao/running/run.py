@@ -86,28 +86,32 @@ class Run:
     def in_parallel(self, workers: Workers, n_jobs: int) -> None:
         """Make trials, `n_jobs` at a time, until the run is over.
 
-        After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended; the
-        others wait in the state.
+        After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended. The
+        others wait in the state, and so do those that an executor of the caller has not begun when the run is over.
         """
         try:
             while True:
                 while len(workers.running) < n_jobs and (trial := self._next()) is not None:
                     workers.start(trial, self._objectives[trial.level], self._light.arguments(trial))
+                if self._is_over():
+                    workers.withdraw()
                 if not workers.running:
                     return
-                ended = workers.next()
-                self._finish(ended, workers.running[ended.number][1].result)
-                del workers.running[ended.number]
+                if (ended := workers.next(self._seconds_left())) is not None:
+                    self._finish(ended, workers.running[ended.number][1].result)
+                    del workers.running[ended.number]
         except KeyboardInterrupt:
-            with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
-                self._keep_ended(workers)
+            self._keep_ended(workers)
             if not self._ends_with_best():
                 raise
         except Exception:
-            wait([future for _, future in workers.running.values()])
-            with contextlib.suppress(Exception):  # the first error is the one that is raised
-                self._keep_ended(workers)
-                self._report()
+            workers.withdraw()
+            try:
+                wait([future for _, future in workers.running.values()])
+            finally:  # Ctrl-C ends the wait, and loses no more
+                with contextlib.suppress(Exception):  # the first error is the one that is raised
+                    self._keep_ended(workers)
+                    self._report()
             raise
         finally:
             workers.close()
@@ -126,9 +130,7 @@ class Run:
 
     def _next(self) -> Trial | None:
         """The next trial; None where the run is over, or must wait for trials under way."""
-        if self.ended is None and self._end is not None and time.monotonic() >= self._end:
-            self.ended = "the timeout"
-        if self.ended is not None or self._is_good_enough():
+        if self._is_over():
             return None
         if self._failed:
             return self._optimizer.reopen(self._failed.pop(0))
@@ -143,6 +145,18 @@ class Run:
             return self._optimizer.ask()
         except SpaceExhausted:
             return None
+
+    def _is_over(self) -> bool:
+        """Whether no trial may begin any more, be it one that is asked for already."""
+        if self.ended is None and self._end is not None and time.monotonic() >= self._end:
+            self.ended = "the timeout"
+        return self.ended is not None or self._is_good_enough()
+
+    def _seconds_left(self) -> float | None:
+        """The time until the timeout; None where there is none, or it is over."""
+        if self._end is None or self.ended is not None:
+            return None
+        return max(0.0, self._end - time.monotonic())
 
     def _is_good_enough(self) -> bool:
         best = self._optimizer.best
@@ -201,14 +215,15 @@ class Run:
 
     def _keep_ended(self, workers: Workers) -> None:
         """Tell and keep what has ended and was not told yet; what raised waits in the state, to be made again."""
-        pending = {trial.number for trial in self._optimizer.pending}
-        for trial, future in workers.running.values():
-            if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
-                continue
-            with contextlib.suppress(TypeError):  # of a value that is no number
-                self._tell(trial, {"value": self._light.value(trial, future.result())})
-        if self._unreported:
-            self._keep()
+        with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
+            pending = {trial.number for trial in self._optimizer.pending}
+            for trial, future in workers.running.values():
+                if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
+                    continue
+                with contextlib.suppress(TypeError):  # of a value that is no number
+                    self._tell(trial, {"value": self._light.value(trial, future.result())})
+            if self._unreported:
+                self._keep()
 
     def _is_wrong(self, trial: Trial, error: Exception) -> bool:
         """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""

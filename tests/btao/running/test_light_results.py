@@ -66,7 +66,6 @@ def test_what_a_heavy_run_returned_is_gone_when_the_next_trial_runs(executor):
     of_heavy, seen = weakref.WeakSet(), []
 
     def train(config, level, light=None):
-        gc.collect()
         seen.append(len(of_heavy))
         model = Model(config["x"])
         if level.iterations == 9:

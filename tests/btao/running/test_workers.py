@@ -4,9 +4,10 @@ import _thread
 import copy
 import math
 import pickle
+import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
 
@@ -220,6 +221,75 @@ def test_an_error_of_the_objective_waits_for_the_others_and_ends_the_run():
         minimize({"light": light, "heavy": broken}, LINE, 4, n_jobs=2, callback=told.append, **OPTIONS)
     assert "failed before any heavy trial succeeded" in caught.value.__notes__[0]
     assert {trial.level for trial in told} == {"light"}
+
+
+def test_ctrl_c_after_an_error_loses_nothing_that_has_ended(tmp_path):
+    state, release, together = tmp_path / "run.json", threading.Event(), threading.Barrier(3)
+
+    def mixed(config):
+        together.wait(5)
+        if config["x"] == 0.1:
+            raise NameError("a bug")
+        if config["x"] == 0.9:
+            time.sleep(0.2)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            release.wait(5)
+        return light(config)
+
+    design = [{"x": x} for x in (0.1, 0.5, 0.9)]
+    with pytest.raises(KeyboardInterrupt) as caught:
+        minimize({"light": mixed, "heavy": heavy}, LINE, 4, n_jobs=3, state=state, design=design, **OPTIONS)
+    release.set()
+    assert isinstance(caught.value.__context__, NameError)
+    kept = BTAO.from_json(state.read_text()).trials
+    assert [trial.value for trial in kept] == [None, light({"x": 0.5}), None]
+    assert [trial.status for trial in kept] == ["pending", "ok", "pending"]
+
+
+@pytest.mark.parametrize("end", ["timeout", "Ctrl-C", "error"])
+def test_an_executor_of_the_caller_begins_nothing_after_the_end(end):
+    calls = []
+
+    def slow(config):
+        calls.append(config)
+        time.sleep(0.2)
+        if end == "error":
+            raise NameError("a bug")
+        return light(config)
+
+    def interrupt(trial):
+        if end == "Ctrl-C":
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as executor:
+        kind = {"timeout": RuntimeError, "Ctrl-C": KeyboardInterrupt, "error": NameError}[end]
+        options = {"timeout": 0.1 if end == "timeout" else None, "callback": interrupt, **OPTIONS}
+        with pytest.raises(kind):
+            minimize({"light": slow, "heavy": slow}, LINE, 4, n_jobs=4, executor=executor, **options)
+        assert executor.submit(abs, -1).result() == 1  # what waited before it has begun by now
+    # The thread begins the second as the first ends, before this is heard of.
+    assert len(calls) == 1 if end == "timeout" else len(calls) <= 2
+
+
+def test_a_trial_under_way_on_dask_is_not_withdrawn():
+    class DaskLike(Executor):
+        """As Dask's, whose futures are pending until they have ended."""
+
+        __module__ = "distributed.cfexecutor"
+
+        def submit(self, function, *arguments, **options):
+            future = Future()
+            threading.Timer(0.1, lambda: future.set_result(function(*arguments, **options))).start()
+            return future
+
+    told = []
+    with pytest.raises(RuntimeError, match="the timeout ended the run"):
+        minimize(OBJECTIVES, LINE, 4, n_jobs=3, executor=DaskLike(), timeout=0.05, callback=told.append, **OPTIONS)
+    assert sorted(trial.number for trial in told) == [0, 1, 2]
+
+
+def test_a_timeout_of_any_length_is_waited_for():
+    all_told(minimize(OBJECTIVES, LINE, 3, n_jobs=2, timeout=1e300, **OPTIONS), 3)
 
 
 def test_a_timeout_begins_no_trial_and_changes_no_proposal():
