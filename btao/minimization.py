@@ -124,6 +124,8 @@ def minimize(
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
     Exception
         What an objective raises that shows that it is wrong, see `objectives`, with a note of what is kept.
+    BrokenProcessPool
+        If a process dies, with a note of the trials under way, which `state` keeps as failed ones.
 
     Examples
     --------

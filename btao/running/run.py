@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, wait
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any
 
@@ -88,6 +89,7 @@ class Run:
 
         After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended. The
         others wait in the state, and so do those that an executor of the caller has not begun when the run is over.
+        The trials under way on processes of which one died are failed ones: any may have been the cause.
         """
         try:
             while True:
@@ -104,7 +106,7 @@ class Run:
             self._keep_ended(workers)
             if not self._ends_with_best():
                 raise
-        except Exception:
+        except Exception as error:
             workers.withdraw()
             try:
                 wait([future for _, future in workers.running.values()])
@@ -112,6 +114,8 @@ class Run:
                 with contextlib.suppress(Exception):  # the first error is the one that is raised
                     self._keep_ended(workers)
                     self._report()
+            if isinstance(error, BrokenProcessPool):
+                self._keep_lost(workers, error)
             raise
         finally:
             workers.close()
@@ -170,7 +174,7 @@ class Run:
         where = f"{trial.level} trial {trial.number} at {trial.config}"
         try:
             outcome: dict[str, Any] = {"value": self._light.value(trial, result())}
-        except (BrokenExecutor, CancelledError):  # a worker died: that is of no configuration
+        except (BrokenExecutor, CancelledError):  # not the answer of an objective
             raise
         except Exception as error:
             if self._is_wrong(trial, error):
@@ -224,6 +228,34 @@ class Run:
                     self._tell(trial, {"value": self._light.value(trial, future.result())})
             if self._unreported:
                 self._keep()
+
+    def _keep_lost(self, workers: Workers, error: BrokenProcessPool) -> None:
+        """Tell and keep as failed what was under way when a process died, and note it on the error."""
+        lost = [
+            trial
+            for trial, future in workers.running.values()
+            if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool)
+        ]
+        if not workers.can_load([self._objectives[trial.level] for trial in lost]):
+            error.add_note(
+                "New processes cannot load the objective: it must be importable there, and a script that starts them "
+                'be guarded by `if __name__ == "__main__":`'
+            )
+            return
+        names = "; ".join(f"{trial.level} trial {trial.number} at {trial.config}" for trial in lost)
+        kept = "give state=, a file, to go on after this"
+        if self._file is not None:
+            kept = (
+                f"{self._file.path} keeps them as failed: the same call goes on without them, and one with "
+                "retry_failed=True runs them again"
+            )
+        error.add_note(f"A process died, as it does for want of memory, with these under way: {names}; {kept}")
+        with contextlib.suppress(Exception):  # the first error is the one that is raised
+            with held():
+                for trial in lost:
+                    self._tell(trial, {"error": f"{type(error).__name__}: a process died while this ran"})
+                self._keep()
+            self._report()
 
     def _is_wrong(self, trial: Trial, error: Exception) -> bool:
         """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
@@ -77,6 +77,13 @@ class Workers:
         for number, (_, future) in list(self.running.items()):
             if self._tells_what_begins and future.cancel():
                 del self.running[number]
+
+    def can_load(self, objectives: Sequence[Callable[..., Any]]) -> bool:
+        """Whether a new process can be given these; of an executor of the caller, which is not tried, True."""
+        if not isinstance(self._own, ProcessPoolExecutor):
+            return True
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as fresh:
+            return fresh.submit(len, objectives).exception() is None
 
     def close(self) -> None:
         """Start nothing more; what is under way goes on, and nobody waits for it."""
