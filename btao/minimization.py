@@ -11,7 +11,7 @@ from typing import Any
 
 from btao.checks import check_integer, is_number
 from btao.optimizer import BTAO
-from btao.running.objectives import check_objectives
+from btao.running.objectives import check_levels, check_objectives
 from btao.running.run import Run
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
@@ -117,7 +117,8 @@ def minimize(
     Raises
     ------
     TypeError, ValueError
-        If an argument is wrong, or the file `state` belongs to a run with other arguments.
+        If an argument is wrong, or the file `state` belongs to a run with other arguments; a `design` or `levels` that
+        are given are among these, what is new in each call, such as `n_heavy` and `n_jobs`, is not.
     KeyboardInterrupt
         After Ctrl-C before a heavy trial has succeeded.
     RuntimeError
@@ -138,7 +139,8 @@ def minimize(
     >>> abs(result.config["x"] - 0.5) < 0.05 and result.value == result.optimizer.best.value
     True
     """
-    functions = check_objectives(objectives, levels)
+    trained_to = check_levels(levels)
+    functions = check_objectives(objectives, trained_to)
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
@@ -153,13 +155,13 @@ def minimize(
             "made for nothing, and no proposal is; give a larger n_heavy or a smaller start (n_init, n_init_heavy)",
             stacklevel=2,
         )
-    file = None if state is None else StateFile.checked(state)
+    file = None if state is None else StateFile.checked(state, trained_to)
     if not isinstance(retry_failed, bool):
         raise TypeError(f"retry_failed must be True or False, got {retry_failed!r}")
     if retry_failed and file is None:
         raise ValueError("retry_failed=True runs the failed trials of a state again: give state=, the file that has it")
     if file is not None and file.path.exists():
-        optimizer = file.restore(optimizer)
+        optimizer = file.restore(optimizer, options.get("design"))
     if warm_start is not None:
         optimizer.add_trials(warm_start)
     for config in enqueue:

@@ -392,6 +392,51 @@ def test_a_state_of_other_arguments_is_refused_before_any_run(tmp_path, name, va
     assert counter.count == 0 and state.read_text() == before
 
 
+def test_a_state_of_another_design_is_refused_before_any_run(tmp_path):
+    state, design = tmp_path / "run.json", [{"x": 0.1}, {"x": 0.3}]
+    minimize(OBJECTIVES, SPACE, n_heavy=2, state=state, design=design, **OPTIONS)
+    before, counter = state.read_text(), Interrupting()
+    other = [{"x": 0.9}, {"x": 0.8}]
+    with pytest.raises(
+        ValueError, match=r"holds a run with design=\[\{'x': 0\.1.* but design=\[\{'x': 0\.9.* is asked"
+    ):
+        minimize(counter.objectives(), SPACE, n_heavy=2, state=state, design=other, **OPTIONS)
+    assert counter.count == 0 and state.read_text() == before
+    again = minimize(counter.objectives(), SPACE, n_heavy=2, state=state, design=design, **OPTIONS)
+    assert counter.count == 0 and again.optimizer.initial_design == design
+
+
+def test_a_state_of_other_levels_is_refused_before_any_run(tmp_path):
+    state, calls = tmp_path / "run.json", []
+
+    def train(config, level):
+        calls.append(level.iterations)
+        return heavy(config) + 1 / level.iterations
+
+    levels = {"light": (2,), "heavy": (4, 3, 0.1)}
+    run = minimize(train, SPACE, 2, levels=levels, state=state, **OPTIONS)
+    before = state.read_text()
+    calls.clear()
+    with pytest.raises(ValueError, match=r"run\.json holds a run with levels=.*=4, .* but levels=.*=4000, .* is asked"):
+        minimize(train, SPACE, 3, levels=levels | {"heavy": (4000,)}, state=state, **OPTIONS)
+    with pytest.raises(ValueError, match=r"holds a run with levels=\{.* but levels=None is asked for"):
+        minimize(OBJECTIVES, SPACE, 3, state=state, **OPTIONS)
+    assert calls == [] and state.read_text() == before
+    assert names(minimize(train, SPACE, 2, levels=levels, state=state, **OPTIONS).trials) == names(run.trials)
+
+    without = {name: value for name, value in json.loads(before).items() if name != "levels"}
+    state.write_text(json.dumps(without))  # as earlier versions wrote it
+    assert len(minimize(train, SPACE, 3, levels=levels, state=state, **OPTIONS).trials) == 9
+    assert set(calls) == {2, 4} and json.loads(state.read_text())["levels"] == {
+        "light": [2, None, 0.0],
+        "heavy": [4, 3, 0.1],
+    }
+
+    state.write_text(json.dumps(without | {"levels": [2, 4]}))
+    with pytest.raises(ValueError, match=r"run\.json cannot be continued, use another file: its levels are \[2, 4\]"):
+        minimize(train, SPACE, 3, levels=levels, state=state, **OPTIONS)
+
+
 def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path):
     state = tmp_path / "notes.txt"
     state.write_text("my notes")
