@@ -27,6 +27,7 @@ from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.datasets import is_stand_in
 from benchmarks.data.source import DataSource
+from benchmarks.objectives import networks
 from benchmarks.objectives.currin import Currin
 from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.objectives.fcn import DenseNetwork
@@ -37,6 +38,7 @@ from benchmarks.records.grid import grids
 from benchmarks.records.run_info import Start, Status
 from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
 from benchmarks.run import main as run
+from benchmarks.running import worker
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
@@ -63,10 +65,15 @@ pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
 
 @pytest.fixture(scope="module", autouse=True)
 def without_a_compiler():
-    """Networks here need not be fast: to compile one of each shape takes longer than to train them all."""
+    """Networks here need not be fast: to compile one of each shape takes longer than to train them all.
+
+    The programs are those of no other test: a network does not show by what it is compiled.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DenseNetwork, "jit", False)
+        networks._compile.cache_clear()
         yield
+    networks._compile.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +87,10 @@ def recorded(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert record.main([*SUPPORT_VECTORS, "n=5", "jobs=1", "display=plain"]) == 0
-        networks = planned(*FCN, "n=9")
-        for part in networks.parts:
-            assert run_experiment(part, networks.logs) is Status.FINISHED
-        assert networks.gather().numbers == set(range(16))
+        recording = planned(*FCN, "n=9")
+        for part in recording.parts:
+            assert run_experiment(part, recording.logs) is Status.FINISHED
+        assert recording.gather().numbers == set(range(16))
     return folder / "results" / "tables"
 
 
@@ -105,6 +112,19 @@ def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(re
     assert not table.head.every_iteration
     assert table.rows["training_error"].isna().all()
     assert (table.rows["consumed"] <= table.rows["iteration"]).all()
+
+
+def test_a_worker_that_is_started_anew_compiles_a_network_and_records_it(tmp_path, monkeypatch):
+    """As the command does outside tests. One part; two programs, as both batches are all images."""
+    monkeypatch.setattr(worker, "START", "spawn")
+    grid = ["task.grid.batch_size=[256,512]", "task.grid.units=[16,17]", "task.grid.learning_rate=[0.000001,0.01]"]
+    assert record.main([*FCN, "design=grid", *grid, "jobs=1", "display=plain", f"out={tmp_path}"]) == 0
+    table = tables.load(tmp_path / "fcn-mnist-5000-n200-grid-smoke.parquet")
+    assert table.rows.groupby("configuration").size().tolist() == [6] * 8
+    last = table.rows.groupby("configuration")[["validation_error", "training_error", "test_error"]].last()
+    fast = [number for number, config in table.configurations.items() if config["learning_rate"] == 0.01]
+    assert len(fast) == 4 and (last.loc[fast].mean() < last.drop(fast).mean()).all()
+    assert (table.rows["processor_seconds"] > 0).all()
 
 
 @pytest.mark.parametrize("name", ["svm", "fcn"])
