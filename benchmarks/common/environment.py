@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -31,6 +31,7 @@ THREADS = (
 AVX2 = {"AVX2", "X86_V3"}  # numpy's names, before 2.4 and since
 BEYOND = ("AVX512", "X86_V4")  # how those of what we do without begin
 CORE = "Haswell"  # OpenBLAS's name of the first processor with AVX2
+START: Final = "spawn"  # how a process is started whose environment counts: as a new one (see `multiprocessing`)
 
 
 def variables(threads: int) -> dict[str, str]:
@@ -84,6 +85,6 @@ def environment(added: Mapping[str, str]) -> Iterator[None]:
 
 def portably(function: Callable[..., Result], *arguments: Any) -> Result:
     """What a function of a module returns, or raises, when called in a new process with `variables(1)`."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(START)
     with environment(variables(1)), concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()
