@@ -63,12 +63,10 @@ def execute(plans: Sequence[Plan], command: Command) -> bool:
     Raises
     ------
     UsageError
-        If the cluster that a plan asks for cannot be used, or a run that is to be made anew is being made.
+        If the cluster that a plan asks for cannot be used.
     """
     from benchmarks.console.summary import print_failures, print_outputs
-    from benchmarks.studies.rerun import set_aside
 
-    plans = set_aside(plans)
     failures: list[Failure] = []
     all_reported = True
     for number, plan in enumerate(plans, start=1):
