@@ -44,11 +44,11 @@ def variables(threads: int) -> dict[str, str]:
 
 
 def extensions() -> dict[str, list[str]]:
-    """The extensions of the processor as numpy names them: baseline, found, not found; a key without any is left out.
+    """The extensions of the processor by numpy's names: lists of those in its "baseline", "found" and "not found".
 
-    What the environment of this process forbids is not found.
+    A list that would be empty is left out. What the environment of this process forbids is among those not found.
     """
-    import numpy  # late: what the environment says of it may have to be set before
+    import numpy  # when it is loaded, it reads the environment, which may have to be set first
 
     return cast(dict[str, list[str]], numpy.show_config(mode="dicts").get("SIMD Extensions", {}))
 

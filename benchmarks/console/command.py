@@ -50,10 +50,10 @@ def command(
                     return 0
                 return function(given)
             except mistakes as error:
-                print(f"error: {error}", file=sys.stderr)
+                print_error(error)
                 return 2
             except CommandFailed as error:
-                print(f"error: {error}", file=sys.stderr)
+                print_error(error)
                 return 1
             except KeyboardInterrupt:
                 print(_stopped(continued, given), file=sys.stderr)
@@ -62,6 +62,11 @@ def command(
         return main
 
     return decorate
+
+
+def print_error(error: Exception) -> None:
+    """Tell an error in a line on stderr."""
+    print(f"error: {error}", file=sys.stderr)
 
 
 def _stopped(continued: str | None, arguments: Sequence[str]) -> str:
