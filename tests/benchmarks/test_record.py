@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -23,8 +22,8 @@ from benchmarks.objectives import networks
 from benchmarks.objectives.fcn import DenseNetwork
 from benchmarks.records.frames import load
 from benchmarks.records.grid import grids
-from benchmarks.records.run_info import Start, Status
-from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
+from benchmarks.records.run_info import Status
+from benchmarks.records.trials import TrialLog, read_rows
 from benchmarks.run import main as run
 from benchmarks.running import worker
 from benchmarks.running.budget import Budget
@@ -35,7 +34,6 @@ from benchmarks.tables import progress
 from benchmarks.tables import table as tables
 from benchmarks.tables.answers import NearestAnswers
 from benchmarks.tables.design import configurations, of_grid
-from benchmarks.tables.design_log import PartLog
 from benchmarks.tables.replay import Replay
 from support import rows
 
@@ -368,29 +366,6 @@ def test_the_recorded_command_finds_the_data_in_any_shell(tmp_path, monkeypatch)
     given = dataclasses.replace(recording, request=dataclasses.replace(recording.request, data_dir="images"))
     monkeypatch.setenv("BTAO_DATA", "elsewhere")
     assert str(record._command(["data_dir=images", "task=svm"], given)) == f"{start} {folder}"
-
-
-def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
-    log, _ = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
-    first, second, third = read_rows(log.parent)[:3]
-    replace = dataclasses.replace
-    broken = replace(second, status="failed", value=None, error="MemoryError: ")
-    nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
-    nan["validation_errors"] = [0.5, None]
-    diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
-    log = PartLog([first, broken, diverged], (Start(),))
-    assert log.failures(()) == {1: broken}
-    kept = log.curves(())
-    assert list(kept) == [0, 2]
-    assert kept[2]["iteration"].tolist() == [1, 2] and math.isnan(kept[2]["validation_error"].iloc[-1])
-
-
-def test_a_log_without_its_description_is_refused(recorded, tmp_path):
-    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "parts")
-    (log,) = tmp_path.rglob("trials.jsonl")
-    (log.parent / "run.json").unlink()
-    with pytest.raises(CorruptRecord, match=r"has trials, but no run\.json"):
-        PartLog.read(log.parent)
 
 
 def test_a_table_of_another_task_or_scale_is_refused(recorded, tmp_path, capsys):
