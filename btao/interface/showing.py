@@ -28,17 +28,20 @@ class Showing(Parts):
     @property
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
-        return [self._direction.turn_trial(trial) for trial in self._history.trials]
+        with self._lock:  # here and below: no other thread's warm start is seen by half
+            return [self._direction.turn_trial(trial) for trial in self._history.trials]
 
     @property
     def pending(self) -> list[Trial]:
         """Trials that were asked and not told."""
-        return self._history.select(status="pending")
+        with self._lock:
+            return self._history.select(status="pending")
 
     @property
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
-        return self._turned(self._rule.best())
+        with self._lock:
+            return self._turned(self._rule.best())
 
     @property
     def recommended(self) -> Trial | None:

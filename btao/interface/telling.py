@@ -171,7 +171,7 @@ class Telling(Parts):
                     if known is None or not result.repeats(self._direction.turn_trial(known)):
                         self._take_on(result)
                         n_new += 1
-            except ValueError:
+            except BaseException:  # Ctrl-C, too
                 history.reset(*before)
                 raise
         return n_new

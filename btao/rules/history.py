@@ -30,23 +30,20 @@ class History:
         self.kernel = Kernel(space.dim, space)
         self.trials: list[Trial] = []
         self.n_told = 0
-        self._places = {level: Places(self.kernel) for level in LEVELS}
+        self._forget_places()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.reset(self.trials, self.n_told)  # pickles of earlier versions have no places
+        self._forget_places()  # pickles of earlier versions have none
 
     def add(self, trial: Trial) -> None:
         """Take on the next trial."""
-        self._places[trial.level].add(trial.point, len(self.trials))
         self.trials.append(trial)
 
     def reset(self, trials: list[Trial], n_told: int) -> None:
         """Have these trials and no others."""
-        self.trials, self.n_told = [], n_told
-        self._places = {level: Places(self.kernel) for level in LEVELS}
-        for trial in trials:
-            self.add(trial)
+        self._forget_places()
+        self.trials, self.n_told = list(trials), n_told
 
     def select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
         """The trials of a level and a status."""
@@ -58,6 +55,7 @@ class History:
 
     def at(self, level: LevelName, point: FloatArray) -> Trial | None:
         """The trial of a level at a point (dim,), or None."""
+        self._find_places()
         number = self._places[level].at(point)
         return None if number is None else self.trials[number]
 
@@ -115,3 +113,13 @@ class History:
         points = self.space.snap(points)
         distinct: FloatArray = points[self.kernel.first(points) == np.arange(len(points))]
         return distinct
+
+    def _forget_places(self) -> None:
+        self._n_placed, self._places = 0, {level: Places(self.kernel) for level in LEVELS}
+
+    def _find_places(self) -> None:
+        """Put the trials since the last time at their places: an interrupt here leaves none out and loses no trial."""
+        while self._n_placed < len(self.trials):
+            trial = self.trials[self._n_placed]
+            self._places[trial.level].add(trial.point, self._n_placed)
+            self._n_placed += 1

@@ -2,6 +2,7 @@
 
 import math
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -301,3 +302,42 @@ def test_a_warm_start_that_is_refused_leaves_what_was_known():
     assert optimizer.trials == [waiting]
     assert optimizer.add_trials(rows[:2]) == 2
     assert [trial.value for trial in optimizer.trials] == [0.2, 0.3]
+
+
+def test_a_warm_start_that_is_interrupted_leaves_what_was_known(monkeypatch):
+    optimizer, take_on = BTAO(LINE, **FREE), BTAO._take_on
+
+    def interrupted(self, result):
+        take_on(self, result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BTAO, "_take_on", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        optimizer.add_trials(old_trials(2, 0))
+    assert optimizer.trials == []
+
+
+def test_no_other_thread_sees_a_part_of_a_warm_start(monkeypatch):
+    optimizer, take_on = BTAO(LINE, **FREE), BTAO._take_on
+    optimizer.add_trials(old_trials(3, 1))
+    begun, seen = threading.Event(), []
+    looks = (lambda: len(optimizer.trials), lambda: optimizer.best.value, lambda: len(optimizer.pending))
+
+    def slow(self, result):
+        begun.set()
+        threads[0].join(timeout=0.05)  # whoever does not wait for the lock sees this moment
+        return take_on(self, result)
+
+    def look():
+        begun.wait()
+        seen.extend(look() for look in looks)
+
+    before = [look() for look in looks]
+    monkeypatch.setattr(BTAO, "_take_on", slow)
+    threads = [threading.Thread(target=look)]
+    threads[0].start()
+    rows = [{"x": 0.9, "level": "heavy", "value": -5.0}, {"x": 0.9, "level": "heavy", "value": -6.0}]
+    with pytest.raises(ValueError, match="was told before"):
+        optimizer.add_trials(rows)
+    threads[0].join()
+    assert seen == before
