@@ -182,7 +182,7 @@ class BTAO(Telling, Showing, Saving):
         """
         with self._lock:
             level, point = self._enqueued.propose() or self._rule.propose()
-            trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
+            trial = Trial(len(self._history.trials), self._history.config(point), level, point)
             self._history.add(trial)
         # A copy: who adds to the configuration before training must not change ours.
         return replace(trial, config=dict(trial.config))
@@ -190,7 +190,7 @@ class BTAO(Telling, Showing, Saving):
     @property
     def initial_design(self) -> list[dict[str, Any]]:
         """The configurations of the start, those to be trained heavily first where that is known before."""
-        return [self.space.from_unit(point) for point in self._rule.design]
+        return [self._history.config(point) for point in self._rule.design]
 
     @property
     def start_size(self) -> tuple[int, int]:
@@ -236,4 +236,4 @@ class BTAO(Telling, Showing, Saving):
     def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> FloatArray:
         if not configs:
             raise ValueError("design must be None or hold a configuration at least, got none")
-        return np.array([self.space.to_unit(config) for config in configs])
+        return np.array([self._history.keep(self.space.validate(config)) for config in configs])

@@ -133,7 +133,10 @@ class Space:
             If a name is missing, unknown or of an inactive parameter, or a value out of bounds or no choice; if the
             constraint refuses the configuration.
         """
-        valid = self.validate(config)
+        return self.point(self.validate(config))
+
+    def point(self, valid: Mapping[str, Any]) -> FloatArray:
+        """The point (dim,) of a configuration that `validate` returned."""
         return np.array(
             [
                 parameter.to_unit(valid[name]) if name in valid else INACTIVE

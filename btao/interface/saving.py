@@ -32,6 +32,7 @@ class Saving(Parts):
                     "delta_bounds": bounds_to_json(self.delta_bounds),
                     "rho_bounds": bounds_to_json(self.rho_bounds),
                     **{name: getattr(self, name) for name in OPTIONS},
+                    "configs": [*self._history.given.values()],
                     "design": self._rule.design.tolist(),
                     "trials": [trial.to_dict() for trial in map(self._direction.turn_trial, self._history.trials)],
                     "enqueued": self._enqueued.to_list(),
@@ -67,9 +68,11 @@ class Saving(Parts):
             )
             optimizer._rule = optimizer._make_rule(np.array(state["design"]))
             history = optimizer._history
+            for config in state["configs"]:
+                history.keep(optimizer.space.validate(config))
             for row in state["trials"]:
                 point = np.array(row.pop("point"))
-                trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
+                trial = Trial(config=history.config(point), point=point, **row)
                 history.add(optimizer._direction.turn_trial(trial))
             history.n_told = len(history.trials) - len(history.select(status="pending"))
             optimizer._enqueued.restore(state["enqueued"])

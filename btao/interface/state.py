@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-FORMAT = 4
+FORMAT = 5
 FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
 
 
@@ -25,12 +25,14 @@ def read_state(text: str) -> dict[str, Any]:
         If it is none.
     """
     state: dict[str, Any] = json.loads(text)
-    if state["format"] not in (2, 3, FORMAT):
-        raise ValueError(f"format {state['format']!r}, but this version of btao reads 2, 3 and {FORMAT}")
+    if state["format"] not in (2, 3, 4, FORMAT):
+        raise ValueError(f"format {state['format']!r}, but this version of btao reads 2, 3, 4 and {FORMAT}")
     if state["format"] == 2:
         state = _of_format_2(state)
     if state["format"] == 3:
         state = _of_format_3(state)
+    if state["format"] == 4:
+        state = _of_format_4(state)
     return state
 
 
@@ -52,4 +54,9 @@ def _of_format_3(state: Mapping[str, Any]) -> dict[str, Any]:
     """A state of before results could be made elsewhere, and values be maximized or hold noise."""
     defaults = {"enqueued": [], "direction": "minimize", "noise": state["rule"] == "rate"}
     trials = [{**row, "given": False} for row in state["trials"]]
-    return {**state, **defaults, "format": FORMAT, "trials": trials}
+    return {**state, **defaults, "format": 4, "trials": trials}
+
+
+def _of_format_4(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state of before configurations that were given were kept beside their points."""
+    return {**state, "configs": [], "format": FORMAT}

@@ -164,7 +164,7 @@ class Telling(Parts):
         history = self._history
         n_new = 0
         with self._lock:
-            before = list(history.trials), history.n_told
+            before = list(history.trials), history.n_told, dict(history.given)
             try:
                 for result in results:
                     known = history.at(result.level, result.point)
@@ -202,16 +202,16 @@ class Telling(Parts):
         light {'rate': 0.1} 0.5
         heavy {'rate': 0.1} 0.4
         """
-        entry = check_level(level), self.space.to_unit(config)
+        level, valid = check_level(level), self.space.validate(config)
         with self._lock:
-            self._enqueued.add(*entry)
+            self._enqueued.add(level, self._history.keep(valid))
 
     def _take_on(self, result: Result) -> Trial:
         """Record a result made elsewhere; ValueError where another is known."""
         known = self._history.at(result.level, result.point)
         if known is None:
-            config = self.space.from_unit(result.point)
-            known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
+            point = self._history.keep(result.config)
+            known = Trial(len(self._history.trials), result.config, result.level, point, given=True)
             self._history.add(known)
         elif known.status != "pending":
             raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")

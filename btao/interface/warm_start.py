@@ -21,6 +21,7 @@ IGNORED = ("number", "status", "given")
 class Result:
     """A checked result: where, at which level, what came of it (as attributes of `Trial`) and what it cost."""
 
+    config: dict[str, Any]
     point: FloatArray
     level: LevelName
     outcome: Outcome
@@ -31,7 +32,8 @@ class Result:
         cls, space: Space, config: Mapping[str, Any], level: object, value: object, error: Any, cost: object
     ) -> Result:
         """The result, or TypeError or ValueError that names what is wrong."""
-        return cls(space.to_unit(config), check_level(level), outcome(value, error), check_cost(cost))
+        valid = space.validate(config)
+        return cls(valid, space.point(valid), check_level(level), outcome(value, error), check_cost(cost))
 
     def repeats(self, trial: Trial) -> bool:
         """Whether a trial of the same configuration and level was told the same."""

@@ -23,6 +23,8 @@ class History:
     trials : list of Trial
     n_told : int
         How many of them were told.
+    given : dict of bytes to dict
+        By their point, the configurations of the user which it gives back with rounding errors.
     """
 
     def __init__(self, space: Space) -> None:
@@ -30,20 +32,33 @@ class History:
         self.kernel = Kernel(space.dim, space)
         self.trials: list[Trial] = []
         self.n_told = 0
+        self.given: dict[bytes, dict[str, Any]] = {}
         self._forget_places()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._forget_places()  # pickles of earlier versions have none
+        vars(self).update({"given": {}} | state)
+        self._forget_places()  # pickles of earlier versions have none, nor `given`
 
     def add(self, trial: Trial) -> None:
         """Take on the next trial."""
         self.trials.append(trial)
 
-    def reset(self, trials: list[Trial], n_told: int) -> None:
+    def reset(self, trials: list[Trial], n_told: int, given: dict[bytes, dict[str, Any]]) -> None:
         """Have these trials and no others."""
         self._forget_places()
-        self.trials, self.n_told = list(trials), n_told
+        self.trials, self.n_told, self.given = list(trials), n_told, dict(given)
+
+    def keep(self, config: dict[str, Any]) -> FloatArray:
+        """The point (dim,) of a valid configuration, which `config` gives back as it is."""
+        point = self.space.point(config)
+        if self.space.from_unit(point) != config:
+            self.given[point.tobytes()] = config
+        return point
+
+    def config(self, point: FloatArray) -> dict[str, Any]:
+        """The configuration of a point (dim,): the user's own, if it was given."""
+        given = self.given.get(point.tobytes())
+        return self.space.from_unit(point) if given is None else dict(given)
 
     def select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
         """The trials of a level and a status."""

@@ -124,7 +124,7 @@ def test_the_state_is_strict_json_with_all_arguments():
         ("", "not a state of BTAO"),
         ("[]", "not a state of BTAO"),
         ("{}", "not a state of BTAO"),
-        ('{"format": 99}', "format 99, but this version of btao reads 2, 3 and 4"),
+        ('{"format": 99}', "format 99, but this version of btao reads 2, 3, 4 and 5"),
     ],
 )
 def test_texts_that_are_no_state_are_refused(text, message):

@@ -1,5 +1,6 @@
 """btao.interface.warm_start and BTAO.tell(config, level, value): results made elsewhere."""
 
+import json
 import math
 import sys
 import threading
@@ -8,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from btao import BTAO, Integer, Real, Space, minimize
-from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, names, play, shifted
+from btao import BTAO, Categorical, Integer, Real, Space, minimize
+from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, names, play, played, shifted
 
 RULES = ("joint", "paper", "rate")
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 9)})
@@ -154,6 +155,36 @@ def test_a_restored_optimizer_goes_on_alike_after_a_warm_start(rule):
     assert restored.trials == optimizer.trials
     assert names(play(restored, 7, shifted)) == names(play(optimizer, 7, shifted))
     assert restored.to_json() == optimizer.to_json()
+
+
+RATES = Space({"rate": Real(1e-4, 1e-1, log=True), "kind": Categorical([(1, 2), (3,)])})
+MINE = {"rate": 0.01, "kind": (1, 2)}
+
+
+@pytest.mark.parametrize("given", ["enqueue", "tell", "add_trials", "design"])
+def test_a_configuration_that_is_given_is_never_rounded(given):
+    assert RATES.from_unit(RATES.to_unit(MINE)) != MINE
+    optimizer = BTAO(RATES, n_init=1, design=[MINE] if given == "design" else None, **FREE)
+    if given == "enqueue":
+        optimizer.enqueue(MINE)
+    elif given == "tell":
+        optimizer.tell(MINE, "light", 0.5)
+    elif given == "add_trials":
+        optimizer.add_trials([{**MINE, "level": "light", "value": 0.5}])
+    assert given != "design" or optimizer.initial_design == [MINE]
+    optimizer = BTAO.from_json(optimizer.to_json())
+    play(optimizer, 4, lambda config, level: config["rate"])
+    of_mine = [trial for trial in optimizer.trials if trial.config == MINE]
+    assert [trial.level for trial in of_mine] == ["light", "heavy"]
+    restored = BTAO.from_json(optimizer.to_json())
+    assert restored.trials == optimizer.trials
+    assert restored.to_json() == optimizer.to_json()
+
+
+def test_a_state_of_before_given_configurations_were_kept_is_read():
+    state = json.loads(played(LINE, 3)[0].to_json())
+    former = json.dumps({name: value for name, value in state.items() if name != "configs"} | {"format": 4})
+    assert json.loads(BTAO.from_json(former).to_json()) == state
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -324,9 +355,10 @@ def test_no_other_thread_sees_a_part_of_a_warm_start(monkeypatch):
     looks = (lambda: len(optimizer.trials), lambda: optimizer.best.value, lambda: len(optimizer.pending))
 
     def slow(self, result):
+        told = take_on(self, result)
         begun.set()
         threads[0].join(timeout=0.05)  # whoever does not wait for the lock sees this moment
-        return take_on(self, result)
+        return told
 
     def look():
         begun.wait()

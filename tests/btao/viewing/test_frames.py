@@ -54,7 +54,7 @@ def test_a_table_of_a_conditional_space_is_a_warm_start():
     other = BTAO(space, n_init=4, seed=1, **FREE)
     other.add_trials(optimizer.trials_frame())
     assert {len(trial.config) for trial in other.trials} == {2, 3}
-    assert [trial.config for trial in other.trials] == [pytest.approx(trial.config) for trial in optimizer.trials]
+    assert [trial.config for trial in other.trials] == [trial.config for trial in optimizer.trials]
 
 
 SOMETIMES = {"n": When("kind", "b")}
