@@ -169,7 +169,7 @@ class BTAO(Telling, Showing, Saving):
         self.n_init_heavy = check_integer("n_init_heavy", n_init_heavy, none="None")
         self._lock = Lock()
         self._history = History(space)
-        self._enqueued = Enqueued(self._history)
+        self._enqueued = Enqueued(self._history, self.n_init)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
 
     def ask(self) -> Trial:

@@ -55,7 +55,8 @@ class Telling(Parts):
             elsewhere; if a trial waits there at this level, it is told.
         level : {"light", "heavy"}
             Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
-            of the same configuration, which is the next trial that `ask` returns.
+            of the same configuration. Where that is missing, it is the next trial that `ask` returns, but only of the
+            `n_init` best of all heavy results made elsewhere.
         value : float
             What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
@@ -126,7 +127,8 @@ class Telling(Parts):
         """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
 
         They stand in for the start, as far as they reach. Beyond that they inform the model and change no ratio of
-        light to heavy runs.
+        light to heavy runs. Heavy results without light ones, as a search with one level leaves them, count for `best`;
+        for the model the `n_init` best of them are run lightly first, which is part of the start.
 
         Parameters
         ----------
@@ -184,7 +186,7 @@ class Telling(Parts):
         config : dict
         level : {"light", "heavy"}
             Up to where. A heavy run needs a light one: that comes first, if it is not known, and if it fails the heavy
-            run is not made. What is known already is not run again.
+            run waits until it has been reopened and succeeded. What is known already is not run again.
 
         Raises
         ------

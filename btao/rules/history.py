@@ -83,9 +83,10 @@ class History:
         known: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
         return [trial for trial, paired in zip(heavies, known, strict=True) if paired]
 
-    def unpaired(self) -> list[Trial]:
-        """The successful heavy trials, made elsewhere, whose configuration has no light one yet."""
-        heavies, lights = self.select("heavy", "ok"), self.points(self.select("light"))
+    def unpaired(self, n_best: int) -> list[Trial]:
+        """Of the n best heavy trials made elsewhere those whose configuration has no light one yet, the best first."""
+        given = [trial for trial in self.select("heavy", "ok") if trial.given]
+        heavies, lights = sorted(given, key=measured)[:n_best], self.points(self.select("light"))
         has_light: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
         return [trial for trial, paired in zip(heavies, has_light, strict=True) if not paired]
 

@@ -157,6 +157,32 @@ def test_a_restored_optimizer_goes_on_alike_after_a_warm_start(rule):
     assert restored.to_json() == optimizer.to_json()
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("rule", RULES)
+def test_of_old_heavy_results_without_light_ones_the_best_few_are_run_lightly(rule, direction):
+    sign = 1 if direction == "minimize" else -1
+
+    def signed(config, level):
+        return sign * response(config, level)
+
+    optimizer = BTAO(LINE, rule=rule, n_init=3, direction=direction, **FREE)
+    old = [row for row in old_trials(60, 60, signed) if row["level"] == "heavy"]
+    optimizer.add_trials(old)
+    best = [row["config"] for row in sorted(old, key=lambda row: sign * row["value"])]
+    assert optimizer.best.config == best[0]
+    asked = play(BTAO.from_json(optimizer.to_json()), 14, signed)
+    assert [(trial.level, trial.config) for trial in asked[:3]] == [("light", config) for config in best[:3]]
+    assert [trial.level for trial in asked].count("heavy") >= 2
+
+
+def test_a_light_run_of_an_old_heavy_result_that_fails_is_in_no_other_ones_place():
+    optimizer = BTAO(LINE, n_init=1, **FREE)
+    optimizer.add_trials([{"x": x, "level": "heavy", "value": x} for x in (0.75, 0.25)])
+    optimizer.tell(trial := optimizer.ask(), error="no")
+    assert trial.config == {"x": 0.25}
+    assert optimizer.ask().config in optimizer.initial_design
+
+
 RATES = Space({"rate": Real(1e-4, 1e-1, log=True), "kind": Categorical([(1, 2), (3,)])})
 MINE = {"rate": 0.01, "kind": (1, 2)}
 
