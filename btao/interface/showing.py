@@ -29,19 +29,19 @@ class Showing(Parts):
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
         with self._lock:  # here and below: no other thread's warm start is seen by half
-            return [self._direction.turn_trial(trial) for trial in self._history.trials]
+            return [self._shown(trial) for trial in self._history.trials]
 
     @property
     def pending(self) -> list[Trial]:
         """Trials that were asked and not told."""
         with self._lock:
-            return self._history.select(status="pending")
+            return [self._shown(trial) for trial in self._history.select(status="pending")]
 
     @property
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
         with self._lock:
-            return self._turned(self._rule.best())
+            return self._shown(self._rule.best())
 
     @property
     def recommended(self) -> Trial | None:
@@ -51,7 +51,7 @@ class Showing(Parts):
         differs from `best` where the model takes a difference of results for noise.
         """
         with self._lock:
-            return self._turned(self._rule.recommended())
+            return self._shown(self._rule.recommended())
 
     def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
         """The performance profile: mean and standard deviation of the heavy response.

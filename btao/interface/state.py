@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
+
+from btao.arrays import FloatArray
+from btao.trial import Trial, check_cost, check_level, outcome
 
 FORMAT = 5
 FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
@@ -34,6 +39,43 @@ def read_state(text: str) -> dict[str, Any]:
     if state["format"] == 4:
         state = _of_format_4(state)
     return state
+
+
+def read_trial(row: Any, number: int, config_of: Callable[[FloatArray], dict[str, Any]]) -> Trial:
+    """The trial of a row of a state.
+
+    Parameters
+    ----------
+    row : dict
+        As `Trial.to_dict` writes it.
+    number : int
+        Its place in the state.
+    config_of : callable
+        From a point (dim,) to its configuration.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is none, or contradicts itself.
+    """
+    if not isinstance(row, Mapping):
+        raise TypeError(f"trial {number} must be a mapping, got {row!r}")
+    point = np.array(row["point"], dtype=float)
+    trial = Trial(config=config_of(point), point=point, **{name: row[name] for name in row if name != "point"})
+    if trial.number != number:
+        raise ValueError(f"trial {number} has the number {trial.number!r}")
+    check_level(trial.level)
+    check_cost(trial.cost)
+    told = trial.status, trial.value
+    if told != ("pending", None):
+        is_missing = trial.value is None and trial.error is None
+        expected = outcome(math.nan if is_missing else trial.value, trial.error)
+        if told != (expected["status"], expected["value"]):
+            raise ValueError(
+                f"trial {number}: status {trial.status!r} does not go with value {trial.value!r} and error "
+                f"{trial.error!r}"
+            )
+    return trial
 
 
 def bounds_to_json(bounds: tuple[float, float]) -> list[float | str]:

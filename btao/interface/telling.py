@@ -121,7 +121,7 @@ class Telling(Parts):
             self._history.trials[trial.number] = opened
             self._history.n_told -= 1
             self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
-        return replace(opened, config=dict(opened.config))
+            return self._shown(opened)
 
     def add_trials(self, trials: Any) -> int:
         """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
@@ -135,7 +135,8 @@ class Telling(Parts):
         trials : DataFrame, or list of dict or Trial
             A row a result, with a value for each parameter of the space, "level", "value" and, where known, "error" and
             "cost"; a dict may also hold the parameters as "config". Null values are failures. A row that says again
-            what is known is passed over, and so is one whose status is "pending".
+            what is known is passed over, and so is one whose status is "pending". Another status must be that of the
+            value.
 
         Returns
         -------
@@ -216,7 +217,10 @@ class Telling(Parts):
             known = Trial(len(self._history.trials), result.config, result.level, point, given=True)
             self._history.add(known)
         elif known.status != "pending":
-            raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")
+            raise ValueError(
+                f"{self._told_before(known)}; now it is told {result.outcome}. A configuration has one result a level: "
+                "of several measurements tell their mean"
+            )
         return self._record(known, result.outcome, result.cost)
 
     def _known(self, trial: Trial) -> Trial:
@@ -238,7 +242,7 @@ class Telling(Parts):
         trial = replace(known, **self._direction.turn_outcome(told), cost=cost)
         self._history.trials[known.number] = trial
         self._history.n_told += 1
-        return self._direction.turn_trial(trial)
+        return self._shown(trial)
 
     def _told_before(self, known: Trial) -> str:
         trial = self._direction.turn_trial(known)

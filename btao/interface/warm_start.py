@@ -12,7 +12,8 @@ from btao.parameters import Categorical, Constant, Integer, key
 from btao.space import Space
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
 
-# What a row holds beside a value for each parameter. Those of the second line are of `BTAO.trials` and have no effect.
+# What a row holds beside a value for each parameter. Those of the second line are of `BTAO.trials`: the status must be
+# that of the value, and the others have no effect.
 FIELDS = ("level", "value", "error", "cost")
 IGNORED = ("number", "status", "given")
 
@@ -70,7 +71,14 @@ def read_results(trials: Any, space: Space) -> list[Result]:
             if "value" not in row and error is None:
                 raise ValueError(f"it lacks its value, nan for a failure; it has {list(row)}")
             value = math.nan if value is None else value
-            results.append(Result.of(space, row["config"], row["level"], value, error, cost))
+            result = Result.of(space, row["config"], row["level"], value, error, cost)
+            status = row.get("status")
+            if not _is_null(status) and status != result.outcome["status"]:
+                raise ValueError(
+                    f"its status must be {result.outcome['status']!r} with value {value!r} and error {error!r}, got "
+                    f"{status!r}: correct one of them, or leave the status out"
+                )
+            results.append(result)
         except (TypeError, ValueError) as reason:
             raise type(reason)(f"row {index} of trials: {reason}") from None
     return results
@@ -103,9 +111,7 @@ def _with_config(row: Mapping[str, Any], index: int, space: Space) -> dict[str, 
     fields = {name: row[name] for name in (*FIELDS, "status") if name in row}
     given = {name: _of_table(row[name], name, space) for name in row if name not in FIELDS + IGNORED}
     active = space.assemble(given.get)
-    config = {
-        name: value for name, value in given.items() if value is not None or not _is_absent(name, space, active)
-    }
+    config = {name: value for name, value in given.items() if value is not None or not _is_absent(name, space, active)}
     return fields | {"config": config}
 
 

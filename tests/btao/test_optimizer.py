@@ -281,3 +281,17 @@ def test_a_category_of_two_values_gives_finite_predictions(rule):
     mean, std = optimizer.predict([{"on": on, "x": 0.5} for on in (False, True)])
     assert mean.tolist() == pytest.approx([0.25, 0.45], abs=0.05)
     assert (std >= 0).all() and (std < 1).all()
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_change_of_a_trial_that_was_returned_changes_no_other(direction):
+    optimizer = BTAO(LINE, direction=direction)
+    returned = [optimizer.tell({"x": 0.5}, "light", 0.4), optimizer.tell({"x": 0.5}, "heavy", 0.3)]
+    returned += [optimizer.best, optimizer.recommended, *optimizer.trials]
+    failed = optimizer.tell(optimizer.ask(), error="no")
+    returned += [failed, optimizer.reopen(failed), *optimizer.pending]
+    before = optimizer.to_json(), repr(optimizer.trials)
+    for trial in returned:
+        trial.config["x"] = 77
+    assert (optimizer.to_json(), repr(optimizer.trials)) == before
+    assert optimizer.best.config == {"x": 0.5}

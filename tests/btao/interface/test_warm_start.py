@@ -43,7 +43,11 @@ def test_a_result_made_elsewhere_is_a_trial_that_was_not_asked_for():
     assert optimizer.best == heavy
     asked = optimizer.ask()
     assert not asked.given and asked.number == 3
-    with pytest.raises(ValueError, match=r"trial 0 was told before: it is ok, value 0\.25; now it is told"):
+    with pytest.raises(
+        ValueError,
+        match=r"trial 0 was told before: it is ok, value 0\.25; now it is told {.*}. A configuration has one result a "
+        "level: of several measurements tell their mean$",
+    ):
         optimizer.tell({"x": 0.5, "n": 3}, "light", 0.3)
 
 
@@ -259,6 +263,16 @@ def test_the_trials_of_another_optimizer_are_taken_without_those_that_wait():
         ([{"x": 0.1, "value": 1.0}], ValueError, "row 0 of trials: it lacks its level"),
         ([{"x": 0.1, "level": "light"}], ValueError, "row 0 of trials: it lacks its value"),
         ([{"x": 0.1, "level": "light", "value": "a"}], TypeError, "row 0 of trials: value must be a real number"),
+        (
+            [{"x": 0.1, "level": "light", "value": 0.3, "status": "failed"}],
+            ValueError,
+            r"row 0 of trials: its status must be 'ok' with value 0\.3 and error None, got 'failed'",
+        ),
+        (
+            [{"config": {"x": 0.1}, "level": "light", "value": None, "status": "ok"}],
+            ValueError,
+            "row 0 of trials: its status must be 'failed' with value nan and error None, got 'ok'",
+        ),
         ([{"y": 0.1, "level": "light", "value": 1.0}], ValueError, "row 0 of trials: config has no parameter 'y'"),
         (
             [{"x": 0.1, "level": "light", "value": 1.0}, {"x": 0.1, "level": "light", "value": 2.0}],
