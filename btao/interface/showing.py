@@ -71,6 +71,17 @@ class Showing(Parts):
             Before the first successful heavy trial.
         TypeError, ValueError
             If a configuration is not of the space.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> for rate, value in ((0.1, 0.5), (0.5, 0.2), (0.9, 0.4)):
+        ...     for level in ("light", "heavy"):
+        ...         told = optimizer.tell({"rate": rate}, level, value)
+        >>> mean, std = optimizer.predict([{"rate": 0.5}, {"rate": 0.7}])
+        >>> bool(abs(mean[0] - 0.2) < 1e-3), bool(std[0] < std[1])
+        (True, True)
         """
         if isinstance(configs, Mapping):
             configs = [configs]
@@ -93,6 +104,18 @@ class Showing(Parts):
         ------
         RuntimeError
             Before the first successful heavy trial.
+
+        Examples
+        --------
+        The second parameter does nothing.
+
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1), "idle": Real(0, 1)}), n_init=6)
+        >>> while len(optimizer.trials) < 18:
+        ...     trial = optimizer.ask()
+        ...     told = optimizer.tell(trial, (trial.config["rate"] - 0.3) ** 2)
+        >>> list(optimizer.importance())
+        ['rate', 'idle']
         """
         self.predict([])  # raises it
         with self._lock:

@@ -112,6 +112,15 @@ class Telling(Parts):
             If the trial is not of this optimizer, or has not failed.
         TypeError
             If it is no trial.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> failed = optimizer.tell(optimizer.ask(), error="out of memory")
+        >>> trial = optimizer.reopen(failed)
+        >>> optimizer.tell(trial, 0.5).value, len(optimizer.trials)
+        (0.5, 1)
         """
         with self._lock:
             known = self._known(trial)
