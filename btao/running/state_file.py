@@ -11,6 +11,8 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from btao.interface.saving import OPTIONS
 from btao.optimizer import BTAO
 from btao.running.files import write_whole
@@ -74,7 +76,7 @@ class StateFile:
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be continued, use another file: {error}") from error
         pairs = {name: (getattr(restored, name), getattr(fresh, name)) for name in ARGUMENTS}
-        if design is not None:
+        if design is not None and not _same_start(restored, fresh):
             pairs["design"] = restored.initial_design, fresh.initial_design
         pairs["levels"] = levels, self._levels
         for name, (held, asked) in pairs.items():
@@ -116,3 +118,9 @@ def _free(path: Path) -> Path:
     return next(
         free for k in itertools.count(2) if not (free := path.with_name(f"{path.stem}-{k}{path.suffix}")).exists()
     )
+
+
+def _same_start(*optimizers: BTAO) -> bool:
+    """Whether two begin with equal configurations, but for the last bits, which earlier states did not keep."""
+    held, asked = (np.array([each.space.to_unit(config) for config in each.initial_design]) for each in optimizers)
+    return held.shape == asked.shape and np.allclose(held, asked, rtol=0, atol=1e-10)

@@ -392,6 +392,19 @@ def test_a_state_of_other_arguments_is_refused_before_any_run(tmp_path, name, va
     assert counter.count == 0 and state.read_text() == before
 
 
+def test_a_state_of_format_4_which_kept_points_alone_goes_on_with_its_design(tmp_path):
+    state, space = tmp_path / "run.json", Space({"x": Real(1e-4, 1e-1, log=True)})
+    design = [{"x": 0.01}, {"x": 0.003}]  # which change in their last bits on the way to the unit interval and back
+    objectives = {"light": lambda config: config["x"], "heavy": lambda config: config["x"]}
+    first = minimize(objectives, space, n_heavy=2, state=state, design=design, **OPTIONS)
+    held = json.loads(state.read_text())
+    del held["configs"]
+    state.write_text(json.dumps(held | {"format": 4}))
+    again = minimize(objectives, space, n_heavy=3, state=state, design=design, **OPTIONS)
+    assert len(again.optimizer.trials) > len(first.optimizer.trials)
+    assert again.optimizer.initial_design != design == first.optimizer.initial_design
+
+
 def test_a_state_of_another_design_is_refused_before_any_run(tmp_path):
     state, design = tmp_path / "run.json", [{"x": 0.1}, {"x": 0.3}]
     minimize(OBJECTIVES, SPACE, n_heavy=2, state=state, design=design, **OPTIONS)
