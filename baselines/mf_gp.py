@@ -21,7 +21,7 @@ from btao.checks import check_integer
 from btao.parameters import ONE_HOT_HEIGHT
 from btao.spaces.conditions import INACTIVE
 
-# torch and botorch are imported when used: they are an extra, and slow.
+# torch, gpytorch and botorch are imported when used: they are an extra, and slow.
 if TYPE_CHECKING:
     from botorch.acquisition import AcquisitionFunction
     from botorch.acquisition.max_value_entropy_search import qMultiFidelityMaxValueEntropy

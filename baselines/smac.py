@@ -24,7 +24,7 @@ from baselines.protocol import (
 )
 from btao.checks import check_integer
 
-# smac is imported when used: it is slow, and other methods do without.
+# smac and joblib are imported when used: they are slow, and other methods do without.
 if TYPE_CHECKING:
     from ConfigSpace import Configuration
     from smac.facade.abstract_facade import AbstractFacade

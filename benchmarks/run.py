@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-# The rest is imported where it is used: `--help` starts at once, and workers import this module too.
+# The rest is imported where it is used: `--help` and a mistake show at once.
 from benchmarks.common.errors import UsageError
 from benchmarks.config.help import help_text
+from benchmarks.config.options import without
 from benchmarks.console.command import command
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
     plans = _plans(arguments)
     from benchmarks.studies.execution import command_of, execute
+    from benchmarks.studies.rerun import set_aside
 
-    return 0 if execute(plans, command_of(arguments, plans)) else 1
+    recorded = command_of(arguments, plans)
+    plans = set_aside(plans)
+    arguments[:] = without(arguments, "rerun")  # after Ctrl-C what was made anew stays so
+    return 0 if execute(plans, recorded) else 1
 
 
 def _plans(arguments: Sequence[str]) -> list[Plan]:

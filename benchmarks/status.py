@@ -53,8 +53,8 @@ def _without_result(grid: Grid) -> list[str]:
         run, folder = grid.runs[method, seed]
         why = [f"{run.method}, seed {seed}: no trial"]
         if run.n_trials:
-            from benchmarks import records  # slow, as what follows
-            from benchmarks.analysis.aggregate import without_result
+            from benchmarks import records  # slow
+            from benchmarks.analysis.aggregate import without_result  # slow
 
             why = without_result(records.load(folder, strict=True))
         lines += [f"{task}: {line}" for line in why]

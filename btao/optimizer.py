@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,10 +67,10 @@ class BTAO(Telling, Showing, Saving):
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
     noise : bool, optional
-        Whether equal configurations can give different values. The model then estimates the noise of each level (METHOD
-        item 29) and `recommended` is what it trusts, `best` the best value seen; neither is known to be nearer the
-        optimum. "joint" and "paper" take values as exact by default; "rate" always estimates their noise, and
-        refuses False.
+        Whether equal configurations can give different values; each is told one at a level, such as their mean. The
+        model then estimates the noise of each level (METHOD item 29) and `recommended` is what it trusts, `best` the
+        best value seen; neither is known to be nearer the optimum. "joint" and "paper" take values as exact by default;
+        "rate" always estimates their noise, and refuses False.
     logarithm : bool, optional
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
         minimized.
@@ -149,10 +148,13 @@ class BTAO(Telling, Showing, Saving):
         self._direction = Direction(direction)
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
         self.n_init = space.n_varying + 2 if n_init is None else check_integer("n_init", n_init)
-        self.square_root_beta = bool(square_root_beta)
         delta_bounds = self._direction.default_delta_bounds if delta_bounds is None else delta_bounds
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
         self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
+        for name, flag in {"square_root_beta": square_root_beta, "ordered": ordered, "continues": continues}.items():
+            if not isinstance(flag, bool | np.bool_):
+                raise TypeError(f"{name} must be True or False, got {flag!r}")
+        self.square_root_beta = bool(square_root_beta)
         if not (logarithm is None or isinstance(logarithm, bool)):
             raise TypeError(f"logarithm must be True, False or None, got {logarithm!r}")
         if not (noise is None or isinstance(noise, bool)):
@@ -169,7 +171,7 @@ class BTAO(Telling, Showing, Saving):
         self.n_init_heavy = check_integer("n_init_heavy", n_init_heavy, none="None")
         self._lock = Lock()
         self._history = History(space)
-        self._enqueued = Enqueued(self._history)
+        self._enqueued = Enqueued(self._history, self.n_init)
         self._rule = self._make_rule(self._start() if design is None else self._given_design(design))
 
     def ask(self) -> Trial:
@@ -182,15 +184,14 @@ class BTAO(Telling, Showing, Saving):
         """
         with self._lock:
             level, point = self._enqueued.propose() or self._rule.propose()
-            trial = Trial(len(self._history.trials), self.space.from_unit(point), level, point)
+            trial = Trial(len(self._history.trials), self._history.config(point), level, point)
             self._history.add(trial)
-        # A copy: who adds to the configuration before training must not change ours.
-        return replace(trial, config=dict(trial.config))
+            return self._shown(trial)
 
     @property
     def initial_design(self) -> list[dict[str, Any]]:
         """The configurations of the start, those to be trained heavily first where that is known before."""
-        return [self.space.from_unit(point) for point in self._rule.design]
+        return [self._history.config(point) for point in self._rule.design]
 
     @property
     def start_size(self) -> tuple[int, int]:
@@ -236,4 +237,4 @@ class BTAO(Telling, Showing, Saving):
     def _given_design(self, configs: Sequence[Mapping[str, Any]]) -> FloatArray:
         if not configs:
             raise ValueError("design must be None or hold a configuration at least, got none")
-        return np.array([self.space.to_unit(config) for config in configs])
+        return np.array([self._history.keep(self.space.validate(config)) for config in configs])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from btao.arrays import BoolArray, FloatArray, IntArray
 from btao.parameters import KINDS, PARAMETER_CLASSES, Categorical, Constant, Ordinal, Parameter, Real, with_tuples
 from btao.spaces.conditions import INACTIVE, Conditions, When
-from btao.spaces.constraint import ConstraintMismatch
+from btao.spaces.constraint import ConstraintFailure, ConstraintMismatch
 
 
 class Space:
@@ -32,7 +32,8 @@ class Space:
         By the name of a parameter what others must be for it to be active; all of a list must hold. Parameters that are
         inactive are absent from a configuration: `{"momentum": When("optimizer", "sgd")}`.
     constraint : callable, optional
-        From a configuration (dict) to whether it is allowed, True or False. Others are never proposed.
+        From a configuration (dict) to whether it is allowed, True or False. Others are never proposed. Inactive
+        parameters are absent there, too: `config.get("momentum")`.
 
     Attributes
     ----------
@@ -133,7 +134,10 @@ class Space:
             If a name is missing, unknown or of an inactive parameter, or a value out of bounds or no choice; if the
             constraint refuses the configuration.
         """
-        valid = self.validate(config)
+        return self.point(self.validate(config))
+
+    def point(self, valid: Mapping[str, Any]) -> FloatArray:
+        """The point (dim,) of a configuration that `validate` returned."""
         return np.array(
             [
                 parameter.to_unit(valid[name]) if name in valid else INACTIVE
@@ -246,10 +250,20 @@ class Space:
         ------
         TypeError
             If it answers neither True nor False.
+        ConstraintFailure
+            If it raises an error.
         """
         if self.constraint is None:
             return True
-        answer = self.constraint(dict(config))
+        try:
+            answer = self.constraint(dict(config))
+        except Exception as error:
+            name = error.args[0] if isinstance(error, KeyError) and error.args else None
+            is_inactive = name in self.names and name not in config
+            advice = f": {name!r} is inactive there, and absent; use config.get({name!r})" if is_inactive else ""
+            raise ConstraintFailure(
+                f"constraint failed at {dict(config)} with {type(error).__name__}: {error}{advice}"
+            ) from error
         if not isinstance(answer, bool | np.bool_):
             raise TypeError(f"constraint must return True or False, got {answer!r} for {dict(config)}")
         return bool(answer)

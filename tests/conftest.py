@@ -6,11 +6,8 @@ A module says `pytestmark = pytest.mark.usefixtures(...)`.
 import signal
 
 import pytest
-from matplotlib.figure import Figure
 
-from forked_workers import fork_workers
-
-SAVE = Figure.savefig
+# forked_workers and matplotlib are imported when used: the tests of btao alone do without the suite.
 
 
 def pytest_configure():
@@ -21,18 +18,22 @@ def pytest_configure():
 @pytest.fixture(scope="module")
 def forked_workers():
     """Workers are there at once."""
+    from forked_workers import fork_workers
+
     with pytest.MonkeyPatch.context() as patch:
         fork_workers(patch)
         yield
 
 
 @pytest.fixture
-def empty_figures(monkeypatch):
-    """The files of figures are empty: to draw them takes most of a small run."""
-    monkeypatch.setattr(Figure, "savefig", lambda figure, file, **options: None)
+def empty_figures(request, monkeypatch):
+    """The files of figures are empty, but in a test with `drawn_figures`: to draw them takes most of a small run."""
+    from matplotlib.figure import Figure
+
+    if "drawn_figures" not in request.fixturenames:
+        monkeypatch.setattr(Figure, "savefig", lambda figure, file, **options: None)
 
 
 @pytest.fixture
-def drawn_figures(empty_figures, monkeypatch):
+def drawn_figures():
     """They are drawn in one test of a module whose others have `empty_figures`."""
-    monkeypatch.setattr(Figure, "savefig", SAVE)

@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -31,6 +31,7 @@ THREADS = (
 AVX2 = {"AVX2", "X86_V3"}  # numpy's names, before 2.4 and since
 BEYOND = ("AVX512", "X86_V4")  # how those of what we do without begin
 CORE = "Haswell"  # OpenBLAS's name of the first processor with AVX2
+START: Final = "spawn"  # how a process is started whose environment counts: as a new one (see `multiprocessing`)
 
 
 def variables(threads: int) -> dict[str, str]:
@@ -43,11 +44,11 @@ def variables(threads: int) -> dict[str, str]:
 
 
 def extensions() -> dict[str, list[str]]:
-    """The extensions of the processor as numpy names them: baseline, found, not found; a key without any is left out.
+    """The extensions of the processor by numpy's names: lists of those in its "baseline", "found" and "not found".
 
-    What the environment of this process forbids is not found.
+    A list that would be empty is left out. What the environment of this process forbids is among those not found.
     """
-    import numpy  # late: what the environment says of it may have to be set before
+    import numpy  # when it is loaded, it reads the environment, which may have to be set first
 
     return cast(dict[str, list[str]], numpy.show_config(mode="dicts").get("SIMD Extensions", {}))
 
@@ -84,6 +85,6 @@ def environment(added: Mapping[str, str]) -> Iterator[None]:
 
 def portably(function: Callable[..., Result], *arguments: Any) -> Result:
     """What a function of a module returns, or raises, when called in a new process with `variables(1)`."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(START)
     with environment(variables(1)), concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()

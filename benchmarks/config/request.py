@@ -32,7 +32,7 @@ from benchmarks.config.registry import (
     task_listing,
 )
 
-# hydra is imported when used: --help starts at once.
+# hydra and omegaconf are imported when used: --help starts at once.
 
 SWEEP_FLAGS = ("-m", "--multirun")
 # Options that are taken literally, whatever characters are in them.

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from baselines.libraries.interpreter import run_module
 from benchmarks.common.errors import UsageError
 from benchmarks.common.streams import unfailing
-from benchmarks.config.options import without
 
 STOPPED = 130  # the exit status after Ctrl-C
 
@@ -36,7 +35,8 @@ def command(
     help_text : callable
     mistakes : tuple of type, optional
     continued : str, optional
-        The module of a command that goes on where it was stopped, for the line after Ctrl-C.
+        The module of a command that goes on where it was stopped, for the line after Ctrl-C. The line has the
+        arguments that the function was given, but for those that it has taken off the list meanwhile.
     """
 
     def decorate(function: Callable[[list[str]], int]) -> Callable[..., int]:
@@ -50,10 +50,10 @@ def command(
                     return 0
                 return function(given)
             except mistakes as error:
-                print(f"error: {error}", file=sys.stderr)
+                print_error(error)
                 return 2
             except CommandFailed as error:
-                print(f"error: {error}", file=sys.stderr)
+                print_error(error)
                 return 1
             except KeyboardInterrupt:
                 print(_stopped(continued, given), file=sys.stderr)
@@ -64,8 +64,13 @@ def command(
     return decorate
 
 
+def print_error(error: Exception) -> None:
+    """Tell an error in a line on stderr."""
+    print(f"error: {error}", file=sys.stderr)
+
+
 def _stopped(continued: str | None, arguments: Sequence[str]) -> str:
     if continued is None:
         return "stopped"
-    again = run_module(continued, *without(arguments, "rerun"))  # what was made anew stays so
+    again = run_module(continued, *arguments)
     return f"stopped; all recorded trials are kept, and the same command continues: {again}"

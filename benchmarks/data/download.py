@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# requests is imported when used: data that are there do without.
+# pooch and requests are imported when used: data that are there do without.
 
 CHUNK = 1 << 20  # bytes
 ATTEMPTS = 2
@@ -33,7 +33,6 @@ def download(url: str, sha256: str, path: Path, timeout: float = 10.0) -> None:
         If the host cannot be reached, if the file is cut off or altered twice in a row, or if the
         folder cannot be written to.
     """
-    # Imported here, as most runs download nothing.
     import pooch
     from requests import HTTPError, RequestException
     from requests.exceptions import ChunkedEncodingError

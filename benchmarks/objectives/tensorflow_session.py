@@ -19,8 +19,8 @@ def tensorflow() -> ModuleType:
 
     Op determinism is on, so equal inputs give equal bits on one machine with one number of threads;
     that holds for the whole process. oneDNN uses AVX2, so that convolutions give equal bits on processors with
-    and without AVX-512, too; ONEDNN_MAX_CPU_ISA=AVX512_CORE asks for the latter, whose bits are others, but equal on
-    all processors that have it (`tests/measurements/cnn_vector_width.py` shows what it saves). AVX2 is taken
+    and without AVX-512, too; ONEDNN_MAX_CPU_ISA=AVX512_CORE has it use AVX-512: other bits, but the same on all
+    processors that have it (`tests/measurements/cnn_vector_width.py` shows what it saves). AVX2 is taken
     where ONEDNN_MAX_CPU_ISA is not set. The numbers of threads are those that TensorFlow itself reads
     from TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS. GPUs give memory as it is needed. Where
     TF_ENABLE_ONEDNN_OPTS is not set, oneDNN's kernels are used on every CPU; TensorFlow itself uses

@@ -120,7 +120,7 @@ def seed_list(seeds: Iterable[int]) -> str:
 
 
 def last_error(folder: Path) -> str:
-    """The error at the end of a run's traceback, in one line, as `describe_error` gives one."""
+    """The error at the end of a run's traceback, in one line that is `shortened`."""
     try:
         lines = RunFolder(folder).error.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -12,7 +12,7 @@ from multiprocessing import current_process, resource_tracker
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.environment import environment, variables
+from benchmarks.common.environment import START, environment, variables
 from benchmarks.common.errors import UsageError
 from benchmarks.records.command import Command
 from benchmarks.running import worker_process
@@ -55,7 +55,7 @@ class Worker:
                 "a module that a worker imports for a class runs a study itself: put that under "
                 "`if __name__ == '__main__':`, or into another module"
             )
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context(START)
         self.threads = threads
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=worker_process.work, args=(theirs,), name=PROCESS)

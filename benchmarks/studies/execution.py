@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from benchmarks import records
 from benchmarks.config.options import value_of, with_values, without
 from benchmarks.config.request import PATHS, whole_paths
+from benchmarks.console.command import print_error
 from benchmarks.records.run_folder import RunFolder
 from benchmarks.records.run_info import Status
 
@@ -63,12 +64,10 @@ def execute(plans: Sequence[Plan], command: Command) -> bool:
     Raises
     ------
     UsageError
-        If the cluster that a plan asks for cannot be used, or a run that is to be made anew is being made.
+        If the cluster that a plan asks for cannot be used.
     """
     from benchmarks.console.summary import print_failures, print_outputs
-    from benchmarks.studies.rerun import set_aside
 
-    plans = set_aside(plans)
     failures: list[Failure] = []
     all_reported = True
     for number, plan in enumerate(plans, start=1):
@@ -143,7 +142,7 @@ def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
         for line in lines:
             print(f"no result: {line}", file=sys.stderr)
     except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_error(error)
         return False
     return not lines
 

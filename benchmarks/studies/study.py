@@ -18,6 +18,7 @@ from benchmarks.analysis.incumbents import RUN, incumbents, ordered_labels
 from benchmarks.analysis.intervals import check_choice
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
+from benchmarks.console.notebook import show_figures
 from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
@@ -140,6 +141,7 @@ class Study:
 
         Such as `focus=`, the methods in color, and `column=`, the width.
         """
+        show_figures()
         options.setdefault("labels", self.labels or None)
         return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
 

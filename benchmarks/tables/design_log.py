@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from benchmarks.records.curves import curve_of
 from benchmarks.records.run_folder import RUN, RunFolder
 from benchmarks.records.run_info import Start
 from benchmarks.records.trials import TRIALS, CorruptRecord, Row, read_rows
@@ -55,7 +58,7 @@ class PartLog:
         return [start.made_by for start in self.starts]
 
     @property
-    def afresh(self) -> set[int]:
+    def restarted_at(self) -> set[int]:
         """The rows that a start began with, so that the task remembered nothing of the rows before."""
         rows: set[int] = set()
         for start in self.starts:
@@ -91,8 +94,8 @@ class PartLog:
         head = {f"config.{name}": value for name, value in rows[0].config.items()}
         if not budgets:
             return pandas.DataFrame(head | _every_iteration(rows[0]))
-        afresh = self.afresh
-        return pandas.DataFrame(head | _at_budgets(rows, [row in afresh for row in range(first, end)], budgets))
+        restarted = [row in self.restarted_at for row in range(first, end)]
+        return pandas.DataFrame(head | _at_budgets(rows, restarted, budgets))
 
 
 def logged(folder: Path, budgets: Sequence[int]) -> int:
@@ -112,8 +115,6 @@ def _trials_each(budgets: Sequence[int]) -> int:
 def _every_iteration(row: Row) -> dict[str, Any]:
     import pandas
 
-    from benchmarks.records.curves import curve_of
-
     curve = curve_of(row)
     n = len(curve.seconds)
     return {
@@ -127,13 +128,18 @@ def _every_iteration(row: Row) -> dict[str, Any]:
     }
 
 
-def _at_budgets(rows: Sequence[Row], afresh: Sequence[bool], budgets: Sequence[int]) -> dict[str, Any]:
-    """The first machine is trained for all later ones too, which remember it but for one afresh: see `SVM`."""
-    import numpy as np
+def _at_budgets(rows: Sequence[Row], restarted: Sequence[bool], budgets: Sequence[int]) -> dict[str, Any]:
+    """The columns of a configuration that was trained at certain budgets, a row each.
+
+    To train to a later budget takes the machine of the first one, too (see `SVM`). A start remembers that machine, and
+    its seconds are not in those of the later rows; they are in those of a row that a start began with.
+    """
 
     def clock(name: str) -> Any:
         light = getattr(rows[0], name)
-        seconds = [getattr(row, name) + (0.0 if own else light) for row, own in zip(rows[1:], afresh[1:], strict=True)]
+        seconds = [
+            getattr(row, name) + (0.0 if own else light) for row, own in zip(rows[1:], restarted[1:], strict=True)
+        ]
         return np.maximum.accumulate([light, *seconds])  # of equal machines the clock makes unequal ones
 
     return {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import overload
+
 from btao.arrays import FloatArray
 from btao.interface.direction import Direction
 from btao.interface.enqueued import Enqueued
@@ -32,6 +35,12 @@ class Parts:
         """A rule with the arguments of the optimizer that has fitted nothing, and starts from points (n, dim)."""
         raise NotImplementedError
 
-    def _turned(self, trial: Trial | None) -> Trial | None:
-        """A trial of the rule as the user sees it."""
-        return None if trial is None else self._direction.turn_trial(trial)
+    @overload
+    def _shown(self, trial: Trial) -> Trial: ...
+
+    @overload
+    def _shown(self, trial: None) -> None: ...
+
+    def _shown(self, trial: Trial | None) -> Trial | None:
+        """A trial as the user sees it, whose configuration may be changed: it is a copy."""
+        return trial and replace(self._direction.turn_trial(trial), config=dict(trial.config))

@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from btao.interface.parts import Parts
-from btao.interface.state import bounds_to_json, read_state, write_state
+from btao.interface.state import bounds_to_json, read_state, read_trial, write_state
 from btao.space import Space
 from btao.spaces.constraint import ConstraintMismatch
 from btao.tam import check_bounds
-from btao.trial import Trial
 
 OPTIONS = (
     *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
@@ -32,6 +31,7 @@ class Saving(Parts):
                     "delta_bounds": bounds_to_json(self.delta_bounds),
                     "rho_bounds": bounds_to_json(self.rho_bounds),
                     **{name: getattr(self, name) for name in OPTIONS},
+                    "configs": [*self._history.given.values()],
                     "design": self._rule.design.tolist(),
                     "trials": [trial.to_dict() for trial in map(self._direction.turn_trial, self._history.trials)],
                     "enqueued": self._enqueued.to_list(),
@@ -55,6 +55,17 @@ class Saving(Parts):
         ------
         ValueError
             If the text is not such a state, or (`ConstraintMismatch`) the constraint is missing or too many.
+        ConstraintFailure
+            If the constraint raises an error.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> told = optimizer.tell(optimizer.ask(), 0.5)
+        >>> again = BTAO.from_json(optimizer.to_json())
+        >>> again.trials == optimizer.trials and again.ask() == optimizer.ask()
+        True
         """
         try:
             state = read_state(text)
@@ -67,15 +78,16 @@ class Saving(Parts):
             )
             optimizer._rule = optimizer._make_rule(np.array(state["design"]))
             history = optimizer._history
-            for row in state["trials"]:
-                point = np.array(row.pop("point"))
-                trial = Trial(config=optimizer.space.from_unit(point), point=point, **row)
-                history.add(optimizer._direction.turn_trial(trial))
+            for config in state["configs"]:
+                history.keep(optimizer.space.validate(config))
+            for number, row in enumerate(state["trials"]):
+                history.add(optimizer._direction.turn_trial(read_trial(row, number, history.config)))
             history.n_told = len(history.trials) - len(history.select(status="pending"))
             optimizer._enqueued.restore(state["enqueued"])
             optimizer._rule.restore(state["state"])
         except ConstraintMismatch:
             raise
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a state of BTAO as to_json writes it: {error}") from error
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            why = f"it lacks {error}" if isinstance(error, KeyError) else error
+            raise ValueError(f"not a state of BTAO as to_json writes it: {why}") from error
         return optimizer

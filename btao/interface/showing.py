@@ -28,17 +28,20 @@ class Showing(Parts):
     @property
     def trials(self) -> list[Trial]:
         """All trials in the order of asking."""
-        return [self._direction.turn_trial(trial) for trial in self._history.trials]
+        with self._lock:  # here and below: no other thread's warm start is seen by half
+            return [self._shown(trial) for trial in self._history.trials]
 
     @property
     def pending(self) -> list[Trial]:
         """Trials that were asked and not told."""
-        return self._history.select(status="pending")
+        with self._lock:
+            return [self._shown(trial) for trial in self._history.select(status="pending")]
 
     @property
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
-        return self._turned(self._rule.best())
+        with self._lock:
+            return self._shown(self._rule.best())
 
     @property
     def recommended(self) -> Trial | None:
@@ -48,7 +51,7 @@ class Showing(Parts):
         differs from `best` where the model takes a difference of results for noise.
         """
         with self._lock:
-            return self._turned(self._rule.recommended())
+            return self._shown(self._rule.recommended())
 
     def predict(self, configs: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> tuple[FloatArray, FloatArray]:
         """The performance profile: mean and standard deviation of the heavy response.
@@ -68,6 +71,17 @@ class Showing(Parts):
             Before the first successful heavy trial.
         TypeError, ValueError
             If a configuration is not of the space.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> for rate, value in ((0.1, 0.5), (0.5, 0.2), (0.9, 0.4)):
+        ...     for level in ("light", "heavy"):
+        ...         told = optimizer.tell({"rate": rate}, level, value)
+        >>> mean, std = optimizer.predict([{"rate": 0.5}, {"rate": 0.7}])
+        >>> bool(abs(mean[0] - 0.2) < 1e-3), bool(std[0] < std[1])
+        (True, True)
         """
         if isinstance(configs, Mapping):
             configs = [configs]
@@ -90,6 +104,18 @@ class Showing(Parts):
         ------
         RuntimeError
             Before the first successful heavy trial.
+
+        Examples
+        --------
+        The second parameter does nothing.
+
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1), "idle": Real(0, 1)}), n_init=6)
+        >>> while len(optimizer.trials) < 18:
+        ...     trial = optimizer.ask()
+        ...     told = optimizer.tell(trial, (trial.config["rate"] - 0.3) ** 2)
+        >>> list(optimizer.importance())
+        ['rate', 'idle']
         """
         self.predict([])  # raises it
         with self._lock:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-FORMAT = 4
+import numpy as np
+
+from btao.arrays import FloatArray
+from btao.trial import Trial, check_cost, check_level, outcome
+
+FORMAT = 5
 FORMER_RULES = {"joint": "joint", "light": "paper"}  # as `candidates` named them
 
 
@@ -25,13 +30,52 @@ def read_state(text: str) -> dict[str, Any]:
         If it is none.
     """
     state: dict[str, Any] = json.loads(text)
-    if state["format"] not in (2, 3, FORMAT):
-        raise ValueError(f"format {state['format']!r}, but this version of btao reads 2, 3 and {FORMAT}")
+    if state["format"] not in (2, 3, 4, FORMAT):
+        raise ValueError(f"format {state['format']!r}, but this version of btao reads 2, 3, 4 and {FORMAT}")
     if state["format"] == 2:
         state = _of_format_2(state)
     if state["format"] == 3:
         state = _of_format_3(state)
+    if state["format"] == 4:
+        state = _of_format_4(state)
     return state
+
+
+def read_trial(row: Any, number: int, config_of: Callable[[FloatArray], dict[str, Any]]) -> Trial:
+    """The trial of a row of a state.
+
+    Parameters
+    ----------
+    row : dict
+        As `Trial.to_dict` writes it.
+    number : int
+        Its place in the state.
+    config_of : callable
+        From a point (dim,) to its configuration.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is none, or contradicts itself.
+    """
+    if not isinstance(row, Mapping):
+        raise TypeError(f"trial {number} must be a mapping, got {row!r}")
+    point = np.array(row["point"], dtype=float)
+    trial = Trial(config=config_of(point), point=point, **{name: row[name] for name in row if name != "point"})
+    if trial.number != number:
+        raise ValueError(f"trial {number} has the number {trial.number!r}")
+    check_level(trial.level)
+    check_cost(trial.cost)
+    told = trial.status, trial.value
+    if told != ("pending", None):
+        is_missing = trial.value is None and trial.error is None
+        expected = outcome(math.nan if is_missing else trial.value, trial.error)
+        if told != (expected["status"], expected["value"]):
+            raise ValueError(
+                f"trial {number}: status {trial.status!r} does not go with value {trial.value!r} and error "
+                f"{trial.error!r}"
+            )
+    return trial
 
 
 def bounds_to_json(bounds: tuple[float, float]) -> list[float | str]:
@@ -52,4 +96,9 @@ def _of_format_3(state: Mapping[str, Any]) -> dict[str, Any]:
     """A state of before results could be made elsewhere, and values be maximized or hold noise."""
     defaults = {"enqueued": [], "direction": "minimize", "noise": state["rule"] == "rate"}
     trials = [{**row, "given": False} for row in state["trials"]]
-    return {**state, **defaults, "format": FORMAT, "trials": trials}
+    return {**state, **defaults, "format": 4, "trials": trials}
+
+
+def _of_format_4(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state of before configurations that were given were kept beside their points."""
+    return {**state, "configs": [], "format": FORMAT}

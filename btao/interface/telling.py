@@ -55,7 +55,8 @@ class Telling(Parts):
             elsewhere; if a trial waits there at this level, it is told.
         level : {"light", "heavy"}
             Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
-            of the same configuration, which is the next trial that `ask` returns.
+            of the same configuration. Where that is missing, it is the next trial that `ask` returns, but only of the
+            `n_init` best of all heavy results made elsewhere.
         value : float
             What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed.
         error : str, optional
@@ -111,6 +112,15 @@ class Telling(Parts):
             If the trial is not of this optimizer, or has not failed.
         TypeError
             If it is no trial.
+
+        Examples
+        --------
+        >>> from btao import BTAO, Real, Space
+        >>> optimizer = BTAO(Space({"rate": Real(0, 1)}))
+        >>> failed = optimizer.tell(optimizer.ask(), error="out of memory")
+        >>> trial = optimizer.reopen(failed)
+        >>> optimizer.tell(trial, 0.5).value, len(optimizer.trials)
+        (0.5, 1)
         """
         with self._lock:
             known = self._known(trial)
@@ -120,20 +130,22 @@ class Telling(Parts):
             self._history.trials[trial.number] = opened
             self._history.n_told -= 1
             self._rule = self._make_rule(self._rule.design)  # what it has fitted was told of the failure
-        return replace(opened, config=dict(opened.config))
+            return self._shown(opened)
 
     def add_trials(self, trials: Any) -> int:
         """Take on results that were made elsewhere, all of them or, where one is wrong, none: a warm start.
 
         They stand in for the start, as far as they reach. Beyond that they inform the model and change no ratio of
-        light to heavy runs.
+        light to heavy runs. Heavy results without light ones, as a search with one level leaves them, count for `best`;
+        for the model the `n_init` best of them are run lightly first, which is part of the start.
 
         Parameters
         ----------
         trials : DataFrame, or list of dict or Trial
             A row a result, with a value for each parameter of the space, "level", "value" and, where known, "error" and
             "cost"; a dict may also hold the parameters as "config". Null values are failures. A row that says again
-            what is known is passed over, and so is one whose status is "pending".
+            what is known is passed over, and so is one whose status is "pending". Another status must be that of the
+            value.
 
         Returns
         -------
@@ -164,14 +176,14 @@ class Telling(Parts):
         history = self._history
         n_new = 0
         with self._lock:
-            before = list(history.trials), history.n_told
+            before = list(history.trials), history.n_told, dict(history.given)
             try:
                 for result in results:
                     known = history.at(result.level, result.point)
                     if known is None or not result.repeats(self._direction.turn_trial(known)):
                         self._take_on(result)
                         n_new += 1
-            except ValueError:
+            except BaseException:  # Ctrl-C, too
                 history.reset(*before)
                 raise
         return n_new
@@ -184,7 +196,7 @@ class Telling(Parts):
         config : dict
         level : {"light", "heavy"}
             Up to where. A heavy run needs a light one: that comes first, if it is not known, and if it fails the heavy
-            run is not made. What is known already is not run again.
+            run waits until it has been reopened and succeeded. What is known already is not run again.
 
         Raises
         ------
@@ -202,19 +214,22 @@ class Telling(Parts):
         light {'rate': 0.1} 0.5
         heavy {'rate': 0.1} 0.4
         """
-        entry = check_level(level), self.space.to_unit(config)
+        level, valid = check_level(level), self.space.validate(config)
         with self._lock:
-            self._enqueued.add(*entry)
+            self._enqueued.add(level, self._history.keep(valid))
 
     def _take_on(self, result: Result) -> Trial:
         """Record a result made elsewhere; ValueError where another is known."""
         known = self._history.at(result.level, result.point)
         if known is None:
-            config = self.space.from_unit(result.point)
-            known = Trial(len(self._history.trials), config, result.level, result.point, given=True)
+            point = self._history.keep(result.config)
+            known = Trial(len(self._history.trials), result.config, result.level, point, given=True)
             self._history.add(known)
         elif known.status != "pending":
-            raise ValueError(f"{self._told_before(known)}; now it is told {result.outcome}")
+            raise ValueError(
+                f"{self._told_before(known)}; now it is told {result.outcome}. A configuration has one result a level: "
+                "of several measurements tell their mean"
+            )
         return self._record(known, result.outcome, result.cost)
 
     def _known(self, trial: Trial) -> Trial:
@@ -236,7 +251,7 @@ class Telling(Parts):
         trial = replace(known, **self._direction.turn_outcome(told), cost=cost)
         self._history.trials[known.number] = trial
         self._history.n_told += 1
-        return self._direction.turn_trial(trial)
+        return self._shown(trial)
 
     def _told_before(self, known: Trial) -> str:
         trial = self._direction.turn_trial(known)

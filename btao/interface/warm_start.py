@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from btao.arrays import FloatArray
-from btao.parameters import Integer
+from btao.parameters import Categorical, Constant, Integer, key
 from btao.space import Space
 from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
 
-# What a row holds beside a value for each parameter. Those of the second line are of `BTAO.trials` and have no effect.
+# What a row holds beside a value for each parameter. Those of the second line are of `BTAO.trials`: the status must be
+# that of the value, and the others have no effect.
 FIELDS = ("level", "value", "error", "cost")
 IGNORED = ("number", "status", "given")
 
@@ -21,6 +22,7 @@ IGNORED = ("number", "status", "given")
 class Result:
     """A checked result: where, at which level, what came of it (as attributes of `Trial`) and what it cost."""
 
+    config: dict[str, Any]
     point: FloatArray
     level: LevelName
     outcome: Outcome
@@ -31,7 +33,8 @@ class Result:
         cls, space: Space, config: Mapping[str, Any], level: object, value: object, error: Any, cost: object
     ) -> Result:
         """The result, or TypeError or ValueError that names what is wrong."""
-        return cls(space.to_unit(config), check_level(level), outcome(value, error), check_cost(cost))
+        valid = space.validate(config)
+        return cls(valid, space.point(valid), check_level(level), outcome(value, error), check_cost(cost))
 
     def repeats(self, trial: Trial) -> bool:
         """Whether a trial of the same configuration and level was told the same."""
@@ -68,7 +71,14 @@ def read_results(trials: Any, space: Space) -> list[Result]:
             if "value" not in row and error is None:
                 raise ValueError(f"it lacks its value, nan for a failure; it has {list(row)}")
             value = math.nan if value is None else value
-            results.append(Result.of(space, row["config"], row["level"], value, error, cost))
+            result = Result.of(space, row["config"], row["level"], value, error, cost)
+            status = row.get("status")
+            if not _is_null(status) and status != result.outcome["status"]:
+                raise ValueError(
+                    f"its status must be {result.outcome['status']!r} with value {value!r} and error {error!r}, got "
+                    f"{status!r}: correct one of them, or leave the status out"
+                )
+            results.append(result)
         except (TypeError, ValueError) as reason:
             raise type(reason)(f"row {index} of trials: {reason}") from None
     return results
@@ -99,12 +109,13 @@ def _with_config(row: Mapping[str, Any], index: int, space: Space) -> dict[str, 
             '{"config": {...}, "level": ..., "value": ...}'
         )
     fields = {name: row[name] for name in (*FIELDS, "status") if name in row}
-    config = {name: row[name] for name in row if name not in FIELDS + IGNORED}
-    there = {name: value for name, value in config.items() if not (value is None and _is_absent(name, space))}
-    return fields | {"config": {name: _of_table(value, name, space) for name, value in there.items()}}
+    given = {name: _of_table(row[name], name, space) for name in row if name not in FIELDS + IGNORED}
+    active = space.assemble(given.get)
+    config = {name: value for name, value in given.items() if value is not None or not _is_absent(name, space, active)}
+    return fields | {"config": config}
 
 
-def _is_absent(name: str, space: Space) -> bool:
+def _is_absent(name: str, space: Space, active: Mapping[str, Any]) -> bool:
     """Whether a null says that a parameter is inactive: in a table it has a column all the same."""
     if name not in space.conditions:
         return False
@@ -112,13 +123,19 @@ def _is_absent(name: str, space: Space) -> bool:
         space.parameters[name].validate(None)
     except (TypeError, ValueError):
         return True
-    return False
+    return name not in active  # None is a choice of it
 
 
 def _of_table(value: Any, name: str, space: Space) -> Any:
-    """A value as it was: beside nulls, a table makes floats of integers."""
-    is_whole = isinstance(value, float) and value.is_integer()
-    return int(value) if is_whole and isinstance(space.parameters.get(name), Integer) else value
+    """A value as it was: a column that holds nulls or other floats makes floats of integers."""
+    if not (isinstance(value, float) and value.is_integer()):
+        return value
+    parameter = space.parameters.get(name)
+    if isinstance(parameter, Categorical | Constant):
+        choices = parameter.choices if isinstance(parameter, Categorical) else [parameter.value]
+        keys = [*map(key, choices)]
+        return int(value) if key(int(value)) in keys and key(float(value)) not in keys else value
+    return int(value) if isinstance(parameter, Integer) else value
 
 
 def _is_null(value: object) -> bool:

@@ -98,7 +98,9 @@ class Process:
         self._scaled = kernel.features(points) * self._scales
         matrix = _correlation(self._scaled, self._scaled)
         matrix[np.diag_indices_from(matrix)] = 1.0 + np.exp(theta[-1])
-        factor, _ = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+        if info != 0:  # not reachable with a nugget within its bounds and finite input
+            raise FloatingPointError("correlation matrix is not positive definite")
         self._fit = _closed_form(factor, basis, z, prior)
         self.beta, self.variance = self._fit.beta, self._fit.variance
 

@@ -23,6 +23,8 @@ class History:
     trials : list of Trial
     n_told : int
         How many of them were told.
+    given : dict of bytes to dict
+        By their point, the configurations of the user which it gives back with rounding errors.
     """
 
     def __init__(self, space: Space) -> None:
@@ -30,23 +32,33 @@ class History:
         self.kernel = Kernel(space.dim, space)
         self.trials: list[Trial] = []
         self.n_told = 0
-        self._places = {level: Places(self.kernel) for level in LEVELS}
+        self.given: dict[bytes, dict[str, Any]] = {}
+        self._forget_places()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.reset(self.trials, self.n_told)  # pickles of earlier versions have no places
+        vars(self).update({"given": {}} | state)
+        self._forget_places()  # pickles of earlier versions have none, nor `given`
 
     def add(self, trial: Trial) -> None:
         """Take on the next trial."""
-        self._places[trial.level].add(trial.point, len(self.trials))
         self.trials.append(trial)
 
-    def reset(self, trials: list[Trial], n_told: int) -> None:
+    def reset(self, trials: list[Trial], n_told: int, given: dict[bytes, dict[str, Any]]) -> None:
         """Have these trials and no others."""
-        self.trials, self.n_told = [], n_told
-        self._places = {level: Places(self.kernel) for level in LEVELS}
-        for trial in trials:
-            self.add(trial)
+        self._forget_places()
+        self.trials, self.n_told, self.given = list(trials), n_told, dict(given)
+
+    def keep(self, config: dict[str, Any]) -> FloatArray:
+        """The point (dim,) of a valid configuration, which `config` gives back as it is."""
+        point = self.space.point(config)
+        if self.space.from_unit(point) != config:
+            self.given[point.tobytes()] = config
+        return point
+
+    def config(self, point: FloatArray) -> dict[str, Any]:
+        """The configuration of a point (dim,): the user's own, if it was given."""
+        given = self.given.get(point.tobytes())
+        return self.space.from_unit(point) if given is None else dict(given)
 
     def select(self, level: LevelName | None = None, status: Status | None = None) -> list[Trial]:
         """The trials of a level and a status."""
@@ -58,6 +70,7 @@ class History:
 
     def at(self, level: LevelName, point: FloatArray) -> Trial | None:
         """The trial of a level at a point (dim,), or None."""
+        self._find_places()
         number = self._places[level].at(point)
         return None if number is None else self.trials[number]
 
@@ -70,9 +83,10 @@ class History:
         known: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
         return [trial for trial, paired in zip(heavies, known, strict=True) if paired]
 
-    def unpaired(self) -> list[Trial]:
-        """The successful heavy trials, made elsewhere, whose configuration has no light one yet."""
-        heavies, lights = self.select("heavy", "ok"), self.points(self.select("light"))
+    def unpaired(self, n_best: int) -> list[Trial]:
+        """Of the n best heavy trials made elsewhere those whose configuration has no light one yet, the best first."""
+        given = [trial for trial in self.select("heavy", "ok") if trial.given]
+        heavies, lights = sorted(given, key=measured)[:n_best], self.points(self.select("light"))
         has_light: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
         return [trial for trial, paired in zip(heavies, has_light, strict=True) if not paired]
 
@@ -115,3 +129,13 @@ class History:
         points = self.space.snap(points)
         distinct: FloatArray = points[self.kernel.first(points) == np.arange(len(points))]
         return distinct
+
+    def _forget_places(self) -> None:
+        self._n_placed, self._places = 0, {level: Places(self.kernel) for level in LEVELS}
+
+    def _find_places(self) -> None:
+        """Put the trials since the last time at their places: an interrupt here leaves none out and loses no trial."""
+        while self._n_placed < len(self.trials):
+            trial = self.trials[self._n_placed]
+            self._places[trial.level].add(trial.point, self._n_placed)
+            self._n_placed += 1

@@ -74,7 +74,12 @@ class Candidates:
                 parameters[name], decoder = _of_distribution(name, given)
                 decoders |= {name: decoder} if decoder else {}
         if not parameters:
-            raise ValueError(f"space must hold a parameter with two values at least, got {dict(space)!r}")
+            if not constants:
+                raise ValueError(f"space must hold a parameter at least, got {dict(space)!r}")
+            for name, value in constants.items():  # a space of one configuration, as a grid of one is
+                parameters[name], decoder = _of_list([value])
+                decoders |= {name: decoder} if decoder else {}
+            constants = {}
         return cls(Space(parameters), decoders, constants)
 
     @property

@@ -45,6 +45,12 @@ def from_configspace(configspace: ConfigurationSpace) -> Space:
     ValueError
         If a parameter or a condition is of another kind, such as one on a float, or there are forbidden clauses; it
         names them.
+
+    Examples
+    --------
+    >>> from ConfigSpace import ConfigurationSpace
+    >>> from_configspace(ConfigurationSpace({"rate": (0.0, 1.0), "kind": ["a", "b"]})).parameters["rate"]
+    Real(low=0.0, high=1.0, log=False, step=None)
     """
     library = load("ConfigSpace", "this conversion")
     if not isinstance(configspace, library.ConfigurationSpace):
@@ -82,6 +88,13 @@ def to_configspace(space: Space, *, seed: int | None = None) -> ConfigurationSpa
     ValueError
         If the space has a constraint, more than 4,096 steps, choices that ConfigSpace takes for one, as True and 1, or
         numbers of several types as choices, which it gives back as numbers of one.
+
+    Examples
+    --------
+    >>> from btao import Integer, Real, Space
+    >>> configspace = to_configspace(Space({"rate": Real(0, 1), "units": Integer(8, 64)}), seed=0)
+    >>> list(configspace), from_configspace(configspace).parameters["units"]
+    (['rate', 'units'], Integer(low=8, high=64, log=False, step=1))
     """
     library = load("ConfigSpace", "this conversion")
     if space.constraint is not None:

@@ -24,6 +24,10 @@ class ConstraintMismatch(ValueError):
     """A space is read without the constraint that it had, or with one that it had not."""
 
 
+class ConstraintFailure(RuntimeError):
+    """The constraint of a space raised an error instead of an answer."""
+
+
 def allowed_points(space: Space, n: int, rng: np.random.Generator, max_batches: int = MAX_BATCHES) -> FloatArray:
     """Random configurations that the constraint of a space allows, with replacement.
 

@@ -32,6 +32,12 @@ def from_distributions(distributions: Mapping[str, BaseDistribution]) -> Space:
         If Optuna is not installed.
     TypeError
         If a distribution is none of these.
+
+    Examples
+    --------
+    >>> from optuna.distributions import FloatDistribution, IntDistribution
+    >>> from_distributions({"rate": FloatDistribution(0.001, 0.1, log=True), "units": IntDistribution(8, 64)}).names
+    ('rate', 'units')
     """
     library = load("optuna", "this conversion").distributions
     parameters: dict[str, Parameter] = {}
@@ -69,6 +75,12 @@ def to_distributions(space: Space) -> dict[str, BaseDistribution]:
         If Optuna is not installed.
     ValueError
         If the space has conditions or a constraint, or choices that Optuna takes for one, as True and 1.
+
+    Examples
+    --------
+    >>> from btao import Categorical, Space
+    >>> to_distributions(Space({"kind": Categorical(["a", "b"])}))
+    {'kind': CategoricalDistribution(choices=('a', 'b'))}
     """
     if space.conditions:
         raise ValueError(
@@ -102,6 +114,15 @@ def suggest(trial: Trial, space: Space) -> dict[str, Any]:
     ------
     ImportError, ValueError
         As `to_distributions` does, but for conditions.
+
+    Examples
+    --------
+    >>> from optuna.trial import FixedTrial
+    >>> from btao import Categorical, Real, Space, When
+    >>> parameters = {"solver": Categorical(["adam", "sgd"]), "momentum": Real(0, 1)}
+    >>> space = Space(parameters, conditions={"momentum": When("solver", "sgd")})
+    >>> suggest(FixedTrial({"solver": "adam"}), space)
+    {'solver': 'adam'}
     """
     plain = to_distributions(Space(space.parameters, constraint=space.constraint))
 

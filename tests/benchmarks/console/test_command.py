@@ -27,13 +27,23 @@ def raising(error, **options):
         (
             *(KeyboardInterrupt(), {"continued": "benchmarks.run"}, 130),
             "stopped; all recorded trials are kept, and the same command continues: "
-            + run_module("benchmarks.run", "task=toy"),
+            + run_module("benchmarks.run", "task=toy", "rerun=all"),
         ),
     ],
 )
 def test_an_end_that_is_none_of_its_own_is_a_line_and_a_status(capsys, error, options, status, said):
     assert raising(error, **options)(["task=toy", "rerun=all"]) == status
     assert capsys.readouterr() == ("", f"{said}\n")
+
+
+def test_what_is_done_for_good_is_not_in_the_line_after_ctrl_c(capsys):
+    @command(lambda _: "", continued="benchmarks.run")
+    def main(arguments):
+        arguments.remove("rerun=all")
+        raise KeyboardInterrupt
+
+    assert main(["task=toy", "rerun=all"]) == 130
+    assert capsys.readouterr().err.endswith(f"continues: {run_module('benchmarks.run', 'task=toy')}\n")
 
 
 def test_help_comes_before_any_work(capsys):

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import math
 import os
+import platform
 import subprocess
 import sys
 
@@ -156,7 +157,8 @@ def test_another_process_trains_the_same_bits_by_the_same_kernels():
         (operations if line.startswith("onednn_verbose") else digests).append(line)
     assert digests == [digest(training.state())] * times
     gradients = [line for line in operations if ",pooling," in line and ",backward_data," in line]
-    assert len(gradients) == times * batches * poolings * bool(operations)  # where there is no oneDNN, it says nothing
+    if operations or (sys.platform, platform.machine()) == ("linux", "x86_64"):  # oneDNN may not be elsewhere
+        assert len(gradients) == times * batches * poolings
 
 
 def test_the_corners_of_the_space_are_trained():
@@ -178,7 +180,7 @@ def test_divergence_is_a_failure_with_its_cost(monkeypatch):
     assert len(evaluation.curve.seconds) == evaluation.iterations <= 2
 
 
-def test_digits_are_learnt_where_there_is_no_cifar10(monkeypatch, tmp_path):
+def test_digits_are_learned_where_there_is_no_cifar10(monkeypatch, tmp_path):
     for name in ("BTAO_CACHE", "KERAS_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.delenv("BTAO_DATA", raising=False)

@@ -87,7 +87,7 @@ def test_an_epoch_is_that_of_keras_on_the_same_batches():
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
 
 
-def test_what_can_be_learnt_is_learnt():
+def test_what_can_be_learned_is_learned():
     heavy = task_on_numbers(600, 200).evaluate(CONFIG | {"units": 64}, Level(12), seed=0)
     assert heavy.value == min(heavy.curve.validation_errors) < 0.4
     assert heavy.curve.training_errors[-1] < heavy.curve.training_errors[0]

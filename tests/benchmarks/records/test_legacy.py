@@ -91,11 +91,13 @@ def test_they_are_continued_where_they_are_and_what_is_done_is_not_run_again(rec
     assert run.main(TOY) == 0 and folders(recorded) == sorted({*before, *new})
 
 
-def test_a_table_is_replayed_and_its_runs_are_still_known(recorded, capsys):
+def test_a_table_is_replayed_and_its_runs_are_still_known_and_drawn(recorded, capsys, drawn_figures):
     table = tables.load(TABLE)
     assert (table.head.task, table.head.version) == ("svm", 1)
     assert run.main([*SVM, "display=plain"]) == 0
-    assert "1 of 1 were done before" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "1 of 1 were done before" in err
+    assert Path(out.rpartition("figure: ")[2].strip()).read_bytes().startswith(b"\x89PNG")
     table.save(Path("again/svm-mnist-5000-smoke.parquet"))
     again = tables.load("again/svm-mnist-5000-smoke.parquet")
     assert again.head == table.head and again.sha256 == table.sha256

@@ -45,6 +45,19 @@ def test_what_fails_lightly_or_is_known_already_is_not_run_heavily():
     assert optimizer.ask().config in optimizer.initial_design
 
 
+def test_a_heavy_run_is_made_when_its_light_run_is_reopened_and_succeeds():
+    optimizer = BTAO(LINE, n_init=2, **FREE)
+    for _ in range(2):
+        optimizer.enqueue(MINE)
+    failed = optimizer.tell(optimizer.ask(), error="no")
+    assert optimizer.ask().config in optimizer.initial_design
+    optimizer = BTAO.from_json(optimizer.to_json())
+    optimizer.tell(optimizer.reopen(failed), 0.5)
+    heavy = optimizer.ask()
+    assert (heavy.level, heavy.config) == ("heavy", MINE)
+    assert optimizer.ask().config != MINE
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_the_queue_survives_in_the_state(rule):
     optimizer = BTAO(LINE, rule=rule, n_init=2, **FREE)

@@ -1,14 +1,16 @@
 """btao.interface.warm_start and BTAO.tell(config, level, value): results made elsewhere."""
 
+import json
 import math
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from btao import BTAO, Integer, Real, Space, minimize
-from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, names, play, shifted
+from btao import BTAO, Categorical, Integer, Real, Space, minimize
+from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, names, play, played, shifted
 
 RULES = ("joint", "paper", "rate")
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 9)})
@@ -41,7 +43,11 @@ def test_a_result_made_elsewhere_is_a_trial_that_was_not_asked_for():
     assert optimizer.best == heavy
     asked = optimizer.ask()
     assert not asked.given and asked.number == 3
-    with pytest.raises(ValueError, match=r"trial 0 was told before: it is ok, value 0\.25; now it is told"):
+    with pytest.raises(
+        ValueError,
+        match=r"trial 0 was told before: it is ok, value 0\.25; now it is told {.*}. A configuration has one result a "
+        "level: of several measurements tell their mean$",
+    ):
         optimizer.tell({"x": 0.5, "n": 3}, "light", 0.3)
 
 
@@ -155,6 +161,62 @@ def test_a_restored_optimizer_goes_on_alike_after_a_warm_start(rule):
     assert restored.to_json() == optimizer.to_json()
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("rule", RULES)
+def test_of_old_heavy_results_without_light_ones_the_best_few_are_run_lightly(rule, direction):
+    sign = 1 if direction == "minimize" else -1
+
+    def signed(config, level):
+        return sign * response(config, level)
+
+    optimizer = BTAO(LINE, rule=rule, n_init=3, direction=direction, **FREE)
+    old = [row for row in old_trials(60, 60, signed) if row["level"] == "heavy"]
+    optimizer.add_trials(old)
+    best = [row["config"] for row in sorted(old, key=lambda row: sign * row["value"])]
+    assert optimizer.best.config == best[0]
+    asked = play(BTAO.from_json(optimizer.to_json()), 14, signed)
+    assert [(trial.level, trial.config) for trial in asked[:3]] == [("light", config) for config in best[:3]]
+    assert [trial.level for trial in asked].count("heavy") >= 2
+
+
+def test_a_light_run_of_an_old_heavy_result_that_fails_is_in_no_other_ones_place():
+    optimizer = BTAO(LINE, n_init=1, **FREE)
+    optimizer.add_trials([{"x": x, "level": "heavy", "value": x} for x in (0.75, 0.25)])
+    optimizer.tell(trial := optimizer.ask(), error="no")
+    assert trial.config == {"x": 0.25}
+    assert optimizer.ask().config in optimizer.initial_design
+
+
+RATES = Space({"rate": Real(1e-4, 1e-1, log=True), "kind": Categorical([(1, 2), (3,)])})
+MINE = {"rate": 0.01, "kind": (1, 2)}
+
+
+@pytest.mark.parametrize("given", ["enqueue", "tell", "add_trials", "design"])
+def test_a_configuration_that_is_given_is_never_rounded(given):
+    assert RATES.from_unit(RATES.to_unit(MINE)) != MINE
+    optimizer = BTAO(RATES, n_init=1, design=[MINE] if given == "design" else None, **FREE)
+    if given == "enqueue":
+        optimizer.enqueue(MINE)
+    elif given == "tell":
+        optimizer.tell(MINE, "light", 0.5)
+    elif given == "add_trials":
+        optimizer.add_trials([{**MINE, "level": "light", "value": 0.5}])
+    assert given != "design" or optimizer.initial_design == [MINE]
+    optimizer = BTAO.from_json(optimizer.to_json())
+    play(optimizer, 4, lambda config, level: config["rate"])
+    of_mine = [trial for trial in optimizer.trials if trial.config == MINE]
+    assert [trial.level for trial in of_mine] == ["light", "heavy"]
+    restored = BTAO.from_json(optimizer.to_json())
+    assert restored.trials == optimizer.trials
+    assert restored.to_json() == optimizer.to_json()
+
+
+def test_a_state_of_before_given_configurations_were_kept_is_read():
+    state = json.loads(played(LINE, 3)[0].to_json())
+    former = json.dumps({name: value for name, value in state.items() if name != "configs"} | {"format": 4})
+    assert json.loads(BTAO.from_json(former).to_json()) == state
+
+
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
@@ -201,6 +263,16 @@ def test_the_trials_of_another_optimizer_are_taken_without_those_that_wait():
         ([{"x": 0.1, "value": 1.0}], ValueError, "row 0 of trials: it lacks its level"),
         ([{"x": 0.1, "level": "light"}], ValueError, "row 0 of trials: it lacks its value"),
         ([{"x": 0.1, "level": "light", "value": "a"}], TypeError, "row 0 of trials: value must be a real number"),
+        (
+            [{"x": 0.1, "level": "light", "value": 0.3, "status": "failed"}],
+            ValueError,
+            r"row 0 of trials: its status must be 'ok' with value 0\.3 and error None, got 'failed'",
+        ),
+        (
+            [{"config": {"x": 0.1}, "level": "light", "value": None, "status": "ok"}],
+            ValueError,
+            "row 0 of trials: its status must be 'failed' with value nan and error None, got 'ok'",
+        ),
         ([{"y": 0.1, "level": "light", "value": 1.0}], ValueError, "row 0 of trials: config has no parameter 'y'"),
         (
             [{"x": 0.1, "level": "light", "value": 1.0}, {"x": 0.1, "level": "light", "value": 2.0}],
@@ -301,3 +373,43 @@ def test_a_warm_start_that_is_refused_leaves_what_was_known():
     assert optimizer.trials == [waiting]
     assert optimizer.add_trials(rows[:2]) == 2
     assert [trial.value for trial in optimizer.trials] == [0.2, 0.3]
+
+
+def test_a_warm_start_that_is_interrupted_leaves_what_was_known(monkeypatch):
+    optimizer, take_on = BTAO(LINE, **FREE), BTAO._take_on
+
+    def interrupted(self, result):
+        take_on(self, result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BTAO, "_take_on", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        optimizer.add_trials(old_trials(2, 0))
+    assert optimizer.trials == []
+
+
+def test_no_other_thread_sees_a_part_of_a_warm_start(monkeypatch):
+    optimizer, take_on = BTAO(LINE, **FREE), BTAO._take_on
+    optimizer.add_trials(old_trials(3, 1))
+    begun, seen = threading.Event(), []
+    looks = (lambda: len(optimizer.trials), lambda: optimizer.best.value, lambda: len(optimizer.pending))
+
+    def slow(self, result):
+        told = take_on(self, result)
+        begun.set()
+        threads[0].join(timeout=0.05)  # whoever does not wait for the lock sees this moment
+        return told
+
+    def look():
+        begun.wait()
+        seen.extend(look() for look in looks)
+
+    before = [look() for look in looks]
+    monkeypatch.setattr(BTAO, "_take_on", slow)
+    threads = [threading.Thread(target=look)]
+    threads[0].start()
+    rows = [{"x": 0.9, "level": "heavy", "value": -5.0}, {"x": 0.9, "level": "heavy", "value": -6.0}]
+    with pytest.raises(ValueError, match="was told before"):
+        optimizer.add_trials(rows)
+    threads[0].join()
+    assert seen == before

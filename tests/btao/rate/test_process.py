@@ -152,3 +152,8 @@ def test_more_data_at_the_same_hyperparameters_is_as_conditioning_on_all_at_once
     whole = Process(Kernel(2), X, H, Z, PRIOR, THETA)
     np.testing.assert_array_equal(process.beta, whole.beta)
     assert process.variance == whole.variance
+
+
+def test_a_correlation_that_is_not_positive_definite_is_refused():
+    with pytest.raises(FloatingPointError, match="correlation matrix is not positive definite"):
+        Process(Kernel(2), np.zeros((3, 2)), np.ones((3, 1)), np.arange(3.0), CONSTANT, np.array([0.0, 0.0, -np.inf]))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from btao import BTAO
 from btao.gp import SAME_POINT, Kernel
 from btao.rules.history import History
 from btao.rules.places import CELL, Places
@@ -45,3 +46,22 @@ def test_a_history_that_was_pickled_without_places_finds_its_trials():
     former.__setstate__(state)
     assert [former.at(trial.level, trial.point) for trial in history.trials] == history.trials
     assert former.n_told == 7
+
+
+def test_a_trial_whose_place_an_interrupt_kept_from_being_found_is_found_later(monkeypatch):
+    optimizer, add, calls = BTAO(LINE), Places.add, []
+
+    def interrupted(self, point, number):
+        add(self, point, number)
+        calls.append(number)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Places, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        for x in (0.25, 0.75):
+            optimizer.tell({"x": x}, "light", 0.5)
+    assert optimizer.tell({"x": 0.75}, "light", 0.125).number == 1
+    asked = optimizer.ask()
+    assert optimizer.tell(asked.config, "light", 1.0).number == asked.number == 2
+    assert [trial.value for trial in optimizer.trials] == [0.5, 0.125, 1.0]

@@ -56,6 +56,14 @@ def test_configurations_become_parameters_of_the_estimator():
     assert candidates.params({"alpha": 0.975, "model": 0, "n": 1})["alpha"] == pytest.approx(5 + 2 * 1.959964)
 
 
+def test_lists_of_one_value_alone_are_a_space_of_one_configuration():
+    ridge = Ridge()
+    candidates = Candidates.of({"C": [1.0], "kind": ["a"], "model": [ridge]})
+    assert candidates.space.size == 1
+    params = candidates.params(candidates.space.from_unit([0.5, 0.5, 0.5]))
+    assert params == {"C": 1.0, "kind": "a", "model": ridge} and params["model"] is ridge
+
+
 @pytest.mark.parametrize(
     ("space", "error", "message"),
     [
@@ -63,8 +71,7 @@ def test_configurations_become_parameters_of_the_estimator():
         ({"x": 3}, TypeError, "space: 'x' must be a btao parameter, a list or a frozen distribution of scipy.stats"),
         ({"x": "ab"}, TypeError, "space: 'x' must be a btao parameter"),
         ({"x": []}, ValueError, "space: the list of 'x' must hold a value at least, got none"),
-        ({"x": [1], "y": ["a"]}, ValueError, "space must hold a parameter with two values at least"),
-        ({}, ValueError, "space must hold a parameter with two values at least"),
+        ({}, ValueError, "space must hold a parameter at least, got {}"),
     ],
 )
 def test_a_mistake_is_named(space, error, message):

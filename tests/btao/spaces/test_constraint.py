@@ -11,7 +11,7 @@ from baselines.btao import random_design
 from baselines.initial_design import initial_design
 from btao import BTAO, Categorical, Integer, Real, Space, SpaceExhausted, When, minimize
 from btao.acquisition import maximize
-from btao.spaces.constraint import ConstraintMismatch, allowed_design, allowed_points
+from btao.spaces.constraint import ConstraintFailure, ConstraintMismatch, allowed_design, allowed_points
 
 
 def fits(config):
@@ -160,3 +160,22 @@ class TestErrors:
     def test_it_cannot_change_what_it_is_asked_about(self):
         space = Space(PLANE, constraint=lambda config: config.pop("x") < 0.5)
         assert space.validate({"x": 0.25, "y": 0.5}) == {"x": 0.25, "y": 0.5}
+
+
+def test_a_constraint_that_fails_is_shown_with_the_configuration_and_what_is_inactive_there():
+    parameters = {"kind": Categorical(["a", "b"]), "n": Integer(1, 4)}
+    space = Space(parameters, conditions={"n": When("kind", "b")}, constraint=lambda config: config["n"] < 3)
+    assert space.validate({"kind": "b", "n": 2}) == {"kind": "b", "n": 2}
+    with pytest.raises(
+        ConstraintFailure,
+        match=r"^constraint failed at {'kind': 'a'} with KeyError: 'n': 'n' is inactive there, and absent; "
+        r"use config\.get\('n'\)$",
+    ) as caught:
+        BTAO(space)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_constraint_that_fails_does_not_make_a_state_a_wrong_one():
+    text = BTAO(Space(PLANE, constraint=lambda config: True)).to_json()
+    with pytest.raises(ConstraintFailure, match=r"^constraint failed at {'x': .*} with KeyError: 'zz'$"):
+        BTAO.from_json(text, constraint=lambda config: config["zz"])

@@ -6,7 +6,7 @@ import math
 import pandas as pd
 import pytest
 
-from btao import BTAO, Categorical, Integer, Real, Space, When
+from btao import BTAO, Categorical, Constant, Integer, Ordinal, Real, Space, When
 from optimizer_runs import FREE, MIXED, play
 
 
@@ -54,4 +54,37 @@ def test_a_table_of_a_conditional_space_is_a_warm_start():
     other = BTAO(space, n_init=4, seed=1, **FREE)
     other.add_trials(optimizer.trials_frame())
     assert {len(trial.config) for trial in other.trials} == {2, 3}
-    assert [trial.config for trial in other.trials] == [pytest.approx(trial.config) for trial in optimizer.trials]
+    assert [trial.config for trial in other.trials] == [trial.config for trial in optimizer.trials]
+
+
+SOMETIMES = {"n": When("kind", "b")}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "conditions"),
+    [
+        (Categorical([1, 2, 4]), SOMETIMES),
+        (Categorical([None, 2, 4]), {}),
+        (Categorical([None, 2, 4]), SOMETIMES),
+        (Categorical([1, 0.5]), {}),
+        (Categorical([1, 1.0, True, (1, 2)]), SOMETIMES),
+        (Constant(3), SOMETIMES),
+        (Constant(None), SOMETIMES),
+        (Ordinal([1, 2, 4]), SOMETIMES),
+    ],
+)
+def test_choices_come_back_from_a_table_as_they_are(parameter, conditions):
+    space = Space({"kind": Categorical(["a", "b"]), "n": parameter}, conditions=conditions)
+    configs = [space.from_unit(point) for point in space.all_points]
+    optimizer, other = BTAO(space), BTAO(space)
+    optimizer.add_trials([{"config": config, "level": "light", "value": 0.5} for config in configs])
+    assert other.add_trials(optimizer.trials_frame()) == len(configs)
+    assert [repr(trial.config) for trial in other.trials] == [*map(repr, configs)]
+
+
+def test_whole_choices_come_back_from_a_table_of_floats_as_they_are():
+    space = Space({"kind": Categorical(["a", "b"]), "n": Categorical([1, 2])}, conditions=SOMETIMES)
+    table = pd.DataFrame({"kind": ["a", "b"], "n": [math.nan, 2.0], "level": ["light"] * 2, "value": [0.5, 0.25]})
+    optimizer = BTAO(space)
+    optimizer.add_trials(table)
+    assert [repr(trial.config) for trial in optimizer.trials] == ["{'kind': 'a'}", "{'kind': 'b', 'n': 2}"]

@@ -93,7 +93,7 @@ def test_weights_that_are_not_finite_are_divergence_and_charged(monkeypatch):
     assert evaluation.iterations == len(evaluation.curve.seconds) >= 1
 
 
-def test_what_can_be_learnt_is_learnt():
+def test_what_can_be_learned_is_learned():
     heavy = task().evaluate(CONFIG, Level(40), seed=0)
     assert heavy.value == min(heavy.curve.validation_errors) < 0.1
     assert heavy.curve.test_errors[-1] < 0.1
