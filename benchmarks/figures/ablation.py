@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from pandas import DataFrame, Series
 
 from benchmarks.analysis import ablation
 from benchmarks.analysis.variants import variants
 from benchmarks.figures.curves import FAINT
-from benchmarks.figures.style import LETTERS_PER_INCH, RC, below_panels, drawing, figure_path, height_below, save
+from benchmarks.figures.style import NOTE, below_panels, drawing, figure_path, height_below, save
+from benchmarks.figures.words import entries_beside, wrapped
 
 # How the two costs are drawn: color (none of a method's), marker, filling, and the shift from the middle of the row.
 COST_STYLES: dict[str, tuple[str, str, Any, float]] = {
-    "heavy_runs": ("#882255", "o", "full", 0.17),
-    "heavy_equivalents": ("#117733", "s", "none", -0.17),
+    "heavy_runs": ("#882255", "o", "full", 0.21),
+    "heavy_equivalents": ("#117733", "s", "none", -0.21),
 }
 MOMENTS: dict[str, Callable[[DataFrame, str], float | Series]] = {
     "first proposal": ablation.first_proposal,
@@ -39,20 +39,26 @@ UNITS = {
 INSIDE = 0.75  # the share of interval ends that an axis holds: a few wide ones would leave the others no room
 CAPTION = (
     "Variant less default: mean and 95% interval over seeds, negative is better. Arrow: beyond the axis, with the mean "
-    "where that is. =: all seeds are equal. Faint: some seeds have no result."
+    "beside it where that is. =: all seeds are equal. Faint: some seeds have no result. No mark: no result, or of one "
+    "seed only."
 )
-LABEL_BOX = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
+# Inches. A page shows a column of about seven: of three panels beside each other all marks can be read there.
+NAMES, PANEL = 1.6, 1.95  # width of the names of variants, and of a panel
+ROW, AROUND = 0.31, 0.9  # height of a row, in which both costs have a number, and of what a panel has around them
+TITLE = 8  # points
+GAP = 0.15  # width between panels
+BEYOND = 0.42  # width beside an arrow for its number
 TIE: dict[str, Any] = {"marker": "$=$", "markersize": 7, "markeredgewidth": 0.2, "linestyle": "none"}
 
 
 def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figure:
     """Each variant against the default, a column a task: mean paired difference, with its interval.
 
-    In decades of the regret, or on measured errors in percentage points, see `benchmarks.analysis.ablation`, on one
-    linear axis a task; what lies beyond is an arrow at its edge. The first row is where the default has made its
-    first heavy run beyond the start, the second the end that all runs of the variant and the default have reached. A
-    sign of equality stands where all pairs are equal. Drawn faint: variants of which some seeds have no result by
-    then; nothing where one seed at most has.
+    In decades of the regret, or on measured errors in percentage points, see `benchmarks.analysis.ablation`: each
+    measure has a part of its own, one below the other, and a task one linear axis; what lies beyond is an arrow at its
+    edge. The first row of a part is where the default has made its first heavy run beyond the start, the second the
+    end that all runs of the variant and the default have reached. A sign of equality stands where all pairs are equal.
+    Drawn faint: variants of which some seeds have no result by then; nothing where one seed at most has.
 
     Parameters
     ----------
@@ -69,25 +75,23 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
 
     path = figure_path(path)
     tables = [table(rows) for _, rows in trials.groupby("task")]
-    there = {label for each in tables for label in each["label"]}
-    labels = [label for label in variants() if label in there]
-    labels += sorted(there - set(labels))
+    measured = [[each for each in tables if each["measure"].iloc[0] == measure] for measure in UNITS]
+    parts = [(part, _labels(part)) for part in measured if part]
     with drawing():
-        width, height = 2.2 + 2.3 * len(tables), len(MOMENTS) * (0.9 + 0.26 * len(labels))
-        note = textwrap.fill(CAPTION, int(LETTERS_PER_INCH * width))
-        figure = Figure(figsize=(width, height + height_below(2, 2, note)), layout="constrained")
-        grid = figure.subplots(len(MOMENTS), len(tables), squeeze=False, sharey=True, sharex="col")
-        for column, each in enumerate(tables):
-            name, _, _ = UNITS[each["measure"].iloc[0]]
-            limit = _limit(each)
-            for axes, moment in zip(grid[:, column], MOMENTS, strict=True):
-                _panel(axes, each[each["moment"] == moment], labels, limit)
-            grid[-1][column].set_xlabel(name)
+        width = NAMES + PANEL * max(len(part) for part, _ in parts)
         handles = [
             Line2D([], [], color=color, marker=marker, fillstyle=fill, linewidth=1.2, label=COST_NAMES[cost])
             for cost, (color, marker, fill, _) in COST_STYLES.items()
         ]
-        below_panels(figure, handles, len(handles), note)
+        note = wrapped(CAPTION, width, NOTE["fontsize"])
+        beside = entries_beside(handles, width)
+        heights = [len(MOMENTS) * (AROUND + ROW * len(labels)) for _, labels in parts]
+        high = sum(heights) + height_below(len(handles), beside, note)
+        figure = Figure(figsize=(width, high), layout="constrained")
+        places = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for place, (part, labels) in zip(places, parts, strict=True):
+            _part(place, part, labels, (width - NAMES) / len(part) - GAP)
+        below_panels(figure, handles, beside, note)
     return save(figure, pd.concat(tables, ignore_index=True), path)
 
 
@@ -110,10 +114,39 @@ def _limit(effects: DataFrame) -> float:
     return max(least, 1.1 * float(np.quantile(far, INSIDE, method="lower"))) if len(far) else least
 
 
+def _labels(tables: Sequence[DataFrame]) -> list[str]:
+    """The variants that there are, in the order of `variants`, then others."""
+    there = {label for each in tables for label in each["label"]}
+    known = [label for label in variants() if label in there]
+    return known + sorted(there - set(known))
+
+
+def _part(figure: SubFigure, tables: Sequence[DataFrame], labels: list[str], wide: float) -> None:
+    """The tasks of one measure beside each other, so many inches wide, the two moments one below the other."""
+    grid = figure.subplots(len(MOMENTS), len(tables), squeeze=False, sharey=True, sharex="col")
+    for column, each in enumerate(tables):
+        limit = _limit(each)
+        for axes, moment in zip(grid[:, column], MOMENTS, strict=True):
+            _panel(axes, each[each["moment"] == moment], labels, limit)
+        _axis(grid[-1][column], each, limit, wide)
+
+
+def _axis(axes: Axes, effects: DataFrame, limit: float, wide: float) -> None:
+    """The horizontal axis of a task: marked up to its limits, with room beyond them for the numbers that are there."""
+    name, factor, _ = UNITS[effects["measure"].iloc[0]]
+    means = factor * effects.loc[(effects["n"] > 1) & (effects["equal"] < effects["n"]), "value"]
+    below, above = bool(means.min() < -limit), bool(means.max() > limit)
+    room = BEYOND * 2 * limit / (wide - BEYOND * (below + above))
+    axes.set_xlim(-limit - below * room, limit + above * room)
+    marks = MaxNLocator(4).tick_values(-limit, limit)
+    axes.xaxis.set_major_locator(FixedLocator([mark for mark in marks if abs(mark) <= limit]))
+    axes.xaxis.set_major_formatter(lambda mark, _: f"{mark:g}".replace("-", "−"))
+    axes.set_xlabel(name)
+
+
 def _panel(axes: Axes, effects: DataFrame, labels: list[str], limit: float) -> None:
     task, moment, measure = effects[["task", "moment", "measure"]].iloc[0]
     _, factor, _ = UNITS[measure]
-    axes.set_xlim(-limit, limit)
     for cost, (color, marker, fill, shift) in COST_STYLES.items():
         mine = effects[effects["cost"] == cost].set_index("label").reindex(labels)
         mine = mine.assign(height=[len(labels) - 1 - place + shift for place in range(len(labels))])
@@ -132,16 +165,15 @@ def _panel(axes: Axes, effects: DataFrame, labels: list[str], limit: float) -> N
             if abs(ends[1]) <= limit:
                 axes.plot(ends[1], row["height"], marker=marker, fillstyle=fill, zorder=3, **look)
             else:
-                side, share = ("left", 0.04) if ends[1] < 0 else ("right", 0.96)
-                words: dict[str, Any] = {"ha": side, "va": "center", "fontsize": 7, "bbox": LABEL_BOX, **look}
-                at = share, row["height"]
-                axes.annotate(f"{ends[1]:+.2g}", at, xycoords=("axes fraction", "data"), **words)
+                edge, side, away = (-limit, "right", -5) if ends[1] < 0 else (limit, "left", 5)
+                words: dict[str, Any] = {"ha": side, "va": "center", "fontsize": 7, **look}
+                text = f"{ends[1]:+.2g}".replace("-", "−")
+                axes.annotate(text, (edge, row["height"]), xytext=(away, 0), textcoords="offset points", **words)
     axes.axvline(0, color="black", linewidth=0.8, zorder=1)
     axes.set_yticks(range(len(labels)), labels[::-1])
     axes.set_ylim(-0.6, len(labels) - 0.4)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
     ends = [f"{_range(effects.loc[effects['cost'] == cost, 'at'])} {cost.replace('_', ' ')}" for cost in COST_STYLES]
-    axes.set_title("\n".join([f"{task}, {moment}", *ends]), fontsize=RC["font.size"])
+    axes.set_title("\n".join([f"{task}, {moment}", *ends]), fontsize=TITLE)
 
 
 def _range(costs: Series) -> str:

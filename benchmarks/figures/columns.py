@@ -19,12 +19,13 @@ COLUMNS = {
     "acm": 3.33,
     "acm_wide": 7.0,
 }
-NARROWEST = 1.5  # inches in which a panel can be read
+NARROWEST = 2.6  # inches in which a panel can be read
 SMALL: dict[RcKeyType, Any] = {
     "font.size": 7,
     "axes.titlesize": 8,
     "legend.fontsize": 7,
     "legend.handlelength": 2.6,
+    "legend.columnspacing": 1.2,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.5,
 }

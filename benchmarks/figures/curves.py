@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ from benchmarks.figures.floor import Floor
 from benchmarks.figures.focus import in_focus
 from benchmarks.figures.style import (
     FILLS,
+    LEGEND_LINE,
     LETTERS_PER_INCH,
     Style,
     below_panels,
@@ -40,6 +42,7 @@ from benchmarks.figures.style import (
     powers_of_ten,
     save,
 )
+from benchmarks.figures.words import entries_beside, panel_title, wrapped
 
 AXIS_LABELS = {
     "heavy_runs": "heavy evaluations",
@@ -60,9 +63,12 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 COSTS = ("train_seconds", "heavy_equivalents")
 RUN_AXES = ("heavy_runs", "heavy_equivalents")  # of the figure of a run: what light runs cost must be seen, too
 FAINT = 0.35
+SUPTITLE = 1.2  # its size in that of the font, as matplotlib has it
 AXES_SHARE = 0.72  # of the height of a panel: about what its title and labels leave
 MARGIN = 1.3  # of a logarithmic axis beyond what is drawn
 MOST_COLUMNS = 3  # of panels
+BESIDE = 0.7  # inches of the width of a panel that its axes leave to marks and their label
+TALL = 0.9  # share of the height of a panel that the label of its vertical axis may have
 PANEL = 4.4, 2.9  # width and height of a panel with its labels, in inches
 GRAY = Style("#BDBDBD", "-", "")  # of what is not in focus
 MARKERS = 10  # about as many on a curve
@@ -230,23 +236,28 @@ def curves_figure(
     looks = Looks.of(methods, order, in_focus(tables, order, focus, first))
 
     columns = min(MOST_COLUMNS, len(tables)) if len(axes) == 1 else len(axes)
-    if given is not None and len(axes) == 1:
-        columns = min(columns, int(given / NARROWEST))
+    if given is not None:
+        fit = min(columns, int(given / NARROWEST))
+        # With several axes a row is of one task, so it has as many panels as divide them.
+        columns = fit if len(axes) == 1 else max(n for n in range(1, fit + 1) if len(axes) % n == 0)
     rows = -(-len(tables) // columns)
     width = given or max(5.2, PANEL[0] * columns)
-    panel_height = PANEL[1] if given is None else min(PANEL[1], max(NARROWEST, PANEL[1] / PANEL[0] * width / columns))
+    panel_height = PANEL[1] if given is None else min(PANEL[1], PANEL[1] / PANEL[0] * width / columns)
     everything = pd.concat(tables, ignore_index=True)
     caption = textwrap.fill(_caption(everything, looks, tails), int(LETTERS_PER_INCH * width))
     with drawing(changes):
         handles = _handles(everything, looks) if legend else []
-        entries = max(1, min(len(handles), int(LETTERS_PER_INCH * width / _letters(handles))))
+        entries = entries_beside(handles, width)
         height = panel_height * rows + height_below(len(handles), entries, caption)
         figure = Figure(figsize=(width, height), layout="constrained")
         for number, table in enumerate(tables, start=1):
-            _panel(figure.add_subplot(rows, columns, number), table, looks, AXES_SHARE * panel_height)
-        below_panels(figure, handles, entries, caption)
+            _panel(figure.add_subplot(rows, columns, number), table, looks, (width / columns, panel_height))
+        lines = sum(max(_wrapped_lines(each) for each in row) for row in _rows(figure.axes, columns))
         if title is not None:
-            figure.suptitle(title)
+            above = figure.suptitle(wrapped(title, width, matplotlib.rcParams["font.size"] * SUPTITLE)).get_text()
+            lines += 1 + above.count("\n")
+        figure.set_figheight(height + lines * LEGEND_LINE)  # so that panels are as high as without them
+        below_panels(figure, handles, entries, caption)
     return save(figure, everything, path)
 
 
@@ -278,8 +289,8 @@ def regret_figure(
     return curves_figure(trials, against, statistic=statistic, path=path)
 
 
-def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
-    """One task: a step curve for each label, in their order, with a band where it is in focus; height in inches."""
+def _panel(axes: Axes, table: DataFrame, looks: Looks, size: tuple[float, float]) -> None:
+    """One task: a step curve for each label, in their order, with a band where it is in focus; size in inches."""
 
     against, measure, by = (table[name].iloc[0] for name in ("against", "measure", "by"))
     bands = table.loc[table["label"].isin(looks.styles), ["low", "high"]]
@@ -292,13 +303,15 @@ def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
         if end is not None and label in looks.styles:
             ends[label] = end
 
-    axes.set_title(table["task"].iloc[0] + ("" if table["data"].isna().any() else f", data: {table['data'].iloc[0]}"))
-    axes.set_xlabel(AXIS_LABELS[against])
+    (wide, high), setting = size, matplotlib.rcParams
+    title = panel_title(table["task"].iloc[0], None if table["data"].isna().any() else table["data"].iloc[0])
+    axes.set_title(wrapped(title, wide - BESIDE, setting["axes.titlesize"]))
+    axes.set_xlabel(wrapped(AXIS_LABELS[against], wide - BESIDE, setting["font.size"]))
     if against == "heavy_runs":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
         axes.ticklabel_format(axis="x", scilimits=(-2, 6))  # else digits of small fractions run together
-    axes.set_ylabel(VALUE_LABELS[by, measure])
+    axes.set_ylabel(wrapped(VALUE_LABELS[by, measure], TALL * high, setting["font.size"]))
     if not table["n"].any():
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, NO_RESULT[measure], transform=axes.transAxes, ha="center", va="center")
@@ -314,7 +327,16 @@ def _panel(axes: Axes, table: DataFrame, looks: Looks, height: float) -> None:
             plain_numbers(axes.yaxis)
         _limit(axes, heights)
     colors = {label: style.color for label, style in looks.styles.items()}
-    label_ends(axes, ends, colors, height)
+    label_ends(axes, ends, colors, AXES_SHARE * high)
+
+
+def _rows(panels: Sequence[Axes], columns: int) -> list[Sequence[Axes]]:
+    return [panels[start : start + columns] for start in range(0, len(panels), columns)]
+
+
+def _wrapped_lines(axes: Axes) -> int:
+    """How many lines the title and the label below a panel have beyond the first of each."""
+    return axes.get_title().count("\n") + axes.get_xlabel().count("\n")
 
 
 def _limit(axes: Axes, heights: Series) -> None:
@@ -359,11 +381,6 @@ def _handles(everything: DataFrame, looks: Looks) -> list[Line2D]:
     if len(looks.order) > len(looks.styles):
         handles.append(Line2D([], [], color=GRAY.color, linewidth=1.0, label="the others"))
     return handles
-
-
-def _letters(handles: Sequence[Line2D]) -> int:
-    """How much room an entry of a legend takes beside others, in letters, with what is drawn before it."""
-    return 10 + max((len(str(handle.get_label())) for handle in handles), default=0)
 
 
 def _counted(panels: Sequence[DataFrame]) -> str:

@@ -78,7 +78,7 @@ RC: dict[RcKeyType, Any] = {
 NOTE: dict[str, Any] = {"fontsize": 7.5, "color": "#595959"}  # what is said below the panels
 TRUETYPE: dict[RcKeyType, Any] = {"pdf.fonttype": 42}  # journals refuse the fonts of type 3 that are the default
 LETTERS_PER_INCH = 15  # of what is said below the panels, with some room
-LEGEND_LINE = 0.175  # inches
+LEGEND_LINE = 0.175  # inches; of titles and labels, too
 NOTE_LINE = 1.3 * 7.5 / 72  # inches
 DPI = 150
 FORMATS = ("png", "pdf")
@@ -137,7 +137,8 @@ def below_panels(figure: Figure, handles: Sequence[Artist], ncols: int, note: st
         figure.legend(
             handles=handles, loc="lower center", ncols=ncols, frameon=False, bbox_to_anchor=anchor, borderaxespad=0
         )
-    figure.supxlabel(note, **NOTE).set_in_layout(False)
+    # In inches as all the rest: a share of the height would put the note of a tall figure into its legend.
+    figure.supxlabel(note, y=NOTE_LINE / 4 / high, **NOTE).set_in_layout(False)
     # A notebook cuts a figure to what is in its layout: this is, and is all of it.
     figure.add_artist(Rectangle((0, 0), 1, 1, fill=False, linewidth=0, transform=figure.transFigure))
 
@@ -169,13 +170,17 @@ def plain_numbers(axis: Axis) -> None:
 def powers_of_ten(axis: Axis) -> None:
     """Mark a logarithmic axis, whose limits are set, with powers of ten, written with raised digits.
 
+    One of them alone tells no scale: an axis that has fewer than two has plain numbers.
     Matplotlib's own marks are formulas, which it takes as long to parse and to lay out as all the rest. Those
     between the powers are left out where there are many, too close to read: they took half of the drawing.
     """
 
+    low, high = axis.get_view_interval()
+    if math.floor(math.log10(high)) <= math.ceil(math.log10(low)):
+        plain_numbers(axis)
+        return
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
     axis.set_minor_formatter(NullFormatter())
-    low, high = axis.get_view_interval()
     if high > 10**DECADES * low:
         axis.set_minor_locator(NullLocator())
 

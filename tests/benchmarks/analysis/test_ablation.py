@@ -1,5 +1,6 @@
 """benchmarks.analysis.ablation: the commands, the labels, and the effects against hand-made runs."""
 
+import itertools
 import json
 
 import numpy as np
@@ -18,6 +19,7 @@ from benchmarks.figures import ablation as ablation_plots
 from benchmarks.records.frames import load
 from benchmarks.running.experiment import Budget, Experiment, run_experiment
 from benchmarks.running.plan import plan
+from layout import faults
 
 DEFAULTS = {name: value for name, value in document("method", "btao").items() if name != "_target_"}
 
@@ -218,6 +220,34 @@ def test_an_effect_beyond_the_axis_is_an_arrow_with_its_number():
     assert [text.get_text() for text in axes.texts] == ["+50"]
     arrows = [one.get_xdata()[0] for one in axes.get_lines() if one.get_marker() == ">"]
     assert arrows == [limit]
+
+
+def test_the_measures_are_parts_of_a_figure_in_which_all_numbers_can_be_read(monkeypatch):
+    """Numbers of both costs in neighboring rows, to both sides, beside panels of a page's column."""
+    labels = [*list(ablation_plots.variants())[:6], "square_root_beta=true"]
+    measures = {"cnn": "difference", "currin": "decades", "fcn": "difference", "park": "decades", "svm": "difference"}
+
+    def table(rows):
+        task = rows["task"].iloc[0]
+        values = [0.001, -0.002, 0.5, -0.4, 0.1 if task == "cnn" else 9.9, -0.1 if task == "fcn" else 0.001, 0.001]
+        one = pd.DataFrame({"label": labels, "value": values, "missing": 0, "equal": 0, "n": 3, "task": task})
+        one = one.assign(measure=measures[task], low=one["value"] - 0.001, high=one["value"] + 0.001)
+        keys = itertools.product(ablation_plots.MOMENTS, ablation_plots.COST_STYLES)
+        parts = [one.assign(moment=moment, cost=cost) for moment, cost in keys]
+        return pd.concat([part.assign(at=[6.62, 9.26] * 3 + [7]) for part in parts])
+
+    monkeypatch.setattr(ablation_plots, "table", table)
+    figure = ablation_plots.effects_figure(pd.DataFrame({"task": list(measures)}))
+    assert faults(figure) == []
+    assert figure.get_figwidth() < 7.5
+    titles = [axes.get_title().partition("\n")[0] for axes in figure.axes]
+    ends = [f"{task}, {moment}" for moment in ablation_plots.MOMENTS for task in ("currin", "park")]
+    assert titles[:4] == ends and len(titles) == 10
+    for axes in figure.axes:
+        limit = max(abs(axes.get_xticks()))
+        low, high = axes.get_xlim()
+        beyond = [one for one in axes.texts if one.get_text()]
+        assert beyond and all(low < one.xy[0] < high and abs(one.xy[0]) >= limit for one in beyond)
 
 
 def test_the_first_proposal_is_the_heavy_run_after_the_start():

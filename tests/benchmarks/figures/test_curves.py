@@ -18,6 +18,7 @@ from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import incumbents, keys
 from benchmarks.figures import curves as plots
 from benchmarks.figures.style import METHOD_STYLES
+from layout import faults, text_boxes
 from support import frame, line
 
 NAN = math.nan
@@ -108,7 +109,7 @@ def test_figure_run_has_a_panel_a_task_and_names_the_data(tmp_path):
         run([0.5, 0.2], task="svm", data="mnist-5000", optimum=None, seed=1),
     )
     figure = plots.curves_figure(trials)
-    assert [axes.get_title() for axes in figure.axes] == ["currin", "svm, data: mnist-5000"]
+    assert [axes.get_title() for axes in figure.axes] == ["currin", "svm on mnist-5000"]
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
     assert line(figure.axes[1], "btao (n = 2)") == ([1, 2], pytest.approx([0.45, 0.25]))
 
@@ -280,9 +281,24 @@ def test_names_stand_at_the_ends_of_curves_where_there_is_room():
     alike = [run([4.0, 1.0], method=method) for method in ("gp_bo", "bohb")]
     (axes,) = plots.curves_figure(frame(low, close, high, *alike), measure="value").axes
     assert len(names(axes)) == 3  # of four that end at one place the legend names the rest
+    assert faults(axes.figure) == []
     short = run([4.0], method="smac")
     (axes,) = plots.curves_figure(frame(run([4.0, 1.0]), short), measure="value").axes
     assert names(axes) == ["btao"]
+
+
+def test_names_are_at_most_a_line_from_the_ends_of_their_curves_and_above_the_axis():
+    """Two that end at one place have theirs on either side of it, one at the lowest mark clear of the axis."""
+    figure = plots.curves_figure(
+        frame(run([4.0, 1e-12]), run([4.0, 1.0], method="tpe"), run([4.0, 1.0], method="bohb"))
+    )
+    (axes,) = figure.axes
+    boxes = dict(text_boxes(figure))
+    end = axes.transData.transform((2, 1.0))[1]
+    assert names(axes) == ["btao", "tpe", "bohb"]
+    assert boxes["tpe"].y1 <= end + 1 and end - 1 <= boxes["bohb"].y0
+    assert boxes["tpe"].x0 == boxes["bohb"].x0 == boxes["btao"].x0
+    assert boxes["btao"].y0 > axes.bbox.y0 - 1
 
 
 def test_the_figure_draws_what_the_analysis_says():
@@ -310,7 +326,7 @@ def test_what_is_recommended_is_drawn_apart_from_the_incumbent():
     trials = frame(run([4.0, 1.0, 2.0]), run([3.0, 5.0, 1.0], seed=1))
     trials["recommended"] = pd.array([0, 0, 1, None, None, None], "Int64")
     (axes,) = plots.curves_figure(trials, measure="value", by="recommended").axes
-    assert axes.get_ylabel() == "value of what is recommended (minimized)"
+    assert axes.get_ylabel() == "value of what is recommended\n(minimized)"  # longer than the panel is high
     assert line(axes, "btao (n = 2)") == ([1, 2, 3], [3.5, 3.5, 1.0])
     (axes,) = plots.curves_figure(trials, by="recommended").axes
     assert axes.get_ylabel() == "simple regret of what is recommended"
@@ -378,10 +394,34 @@ def test_a_figure_fits_a_journal_s_column_with_its_font_a_title_and_without_a_le
     assert figure.axes[0].xaxis.label.get_fontsize() == 7
     assert plots.curves_figure(trials, column=4.0, legend=False).legends == []
     for wrong in ("icm", 0.3):
-        with pytest.raises(ValueError, match=r"column must be a width of at least 1\.5 inches or one of icml, "):
+        with pytest.raises(ValueError, match=r"column must be a width of at least 2\.6 inches or one of icml, "):
             plots.curves_figure(trials, column=wrong)
     with pytest.raises(ValueError, match="font must be a family that matplotlib finds, got 'No Such'"):
         plots.curves_figure(trials, font="No Such")
+
+
+@pytest.mark.parametrize(
+    ("column", "against", "shape"),
+    [
+        ("icml", ["train_seconds", "heavy_equivalents"], (6, 1)),
+        ("icml_wide", "heavy_equivalents", (2, 2)),
+        ("icml_wide", ["heavy_runs", "train_seconds", "heavy_equivalents"], (9, 1)),  # a row is of one task
+        (9.0, "train_seconds", (1, 3)),
+    ],
+)
+def test_all_words_can_be_read_in_a_column(column, against, shape):
+    """Of long names, at the ends of curves and in the legend, and of ranges with long marks."""
+    names = ["btao_paper", "random_search", "a_method_of_a_user", "smac_gp", "tpe", "bohb"]
+    tasks = ["park", "fcn", "a_task_of_a_user_with_a_long_name_and_many_words"]
+    trials = crowd(methods=names, tasks=tasks).assign(train_seconds=1234.5)
+    trials["data"] = trials["task"].map({"fcn": "cifar10 (table fcn-cifar10-n5000-paper)"})
+    figure = plots.curves_figure(trials, against, column=column, title="What nine methods reach on three tasks " * 2)
+    assert faults(figure) == []
+    grid = figure.axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == shape
+    assert min(axes.get_position().width * figure.get_figwidth() for axes in figure.axes) > 1.2
+    legend, page = figure.legends[0].get_window_extent(), figure.bbox
+    assert legend.x0 >= 0 and legend.x1 <= page.x1 and legend.height < 0.2 * page.height
 
 
 def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():

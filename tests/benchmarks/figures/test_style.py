@@ -10,18 +10,22 @@ import matplotlib
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from benchmarks.figures.colors import distance, oklab
 from benchmarks.figures.style import (
     FAR,
     METHOD_STYLES,
     OTHER_STYLES,
+    below_panels,
+    drawing,
     figure_path,
     label_styles,
     method_styles,
     powers_of_ten,
     save,
 )
+from layout import faults
 
 METHODS = ["random_search", "gp_bo", "btao", "btao_paper", "tpe", "smac", "smac_gp", "bohb", "hyperband"]
 
@@ -91,11 +95,35 @@ def test_a_logarithmic_axis_is_marked_with_powers_of_ten():
     assert [label for label in labels if label in {"10⁻²", "10⁻¹", "10⁰", "10¹"}] == ["10⁻²", "10⁻¹", "10⁰", "10¹"]
     assert axes.yaxis.get_major_formatter()(1e-9) == "10⁻⁹"
     assert len(axes.yaxis.get_minorticklocs()) == 0
-    axes = Figure().add_subplot(yscale="log", ylim=(0.2, 2))  # where matplotlib would label marks between powers
+    axes = Figure().add_subplot(yscale="log", ylim=(0.09, 2))  # where matplotlib would label marks between powers
     powers_of_ten(axes.yaxis)
     axes.figure.draw_without_rendering()
     assert len(axes.yaxis.get_minorticklocs()) > 8
     assert {label.get_text() for label in axes.yaxis.get_minorticklabels()} == {""}
+
+
+@pytest.mark.parametrize(
+    ("limits", "marks"), [((0.004, 0.06), "0.005 0.01 0.02 0.05"), ((2, 8), "2 5"), ((0.011, 0.09), "0.02 0.05")]
+)
+def test_a_logarithmic_axis_with_less_than_two_powers_of_ten_is_marked_with_numbers(limits, marks):
+    axes = Figure().add_subplot(yscale="log", ylim=limits)
+    powers_of_ten(axes.yaxis)
+    axes.figure.draw_without_rendering()
+    places = [place for place in axes.yaxis.get_majorticklocs() if limits[0] <= place <= limits[1]]
+    assert [axes.yaxis.get_major_formatter()(place) for place in places] == marks.split()
+
+
+@pytest.mark.parametrize("high", [2, 6, 15, 40])
+def test_the_note_of_a_figure_is_below_its_legend_however_tall_it_is(high):
+    handles = [Line2D([], [], label="a curve"), Line2D([], [], label="another curve")]
+    for note in ("one line", "two\nlines", "a line\nand another\nand a third"):
+        with drawing():
+            figure = Figure(figsize=(4, high))
+            below_panels(figure, handles, 1, note)
+            figure.add_subplot(xlabel="iterations")
+        assert faults(figure) == []
+        note_box, legend_box = figure._supxlabel.get_window_extent(), figure.legends[0].get_window_extent()
+        assert note_box.y0 >= 0 and note_box.y1 <= legend_box.y0
 
 
 def test_a_figure_is_written_as_png_and_pdf_with_its_numbers_and_alike_each_time(tmp_path):
