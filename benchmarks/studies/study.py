@@ -75,9 +75,9 @@ class Study:
         Raises
         ------
         ValueError
-            If the records of a task contradict each other, as trials on two data sets do.
+            If no run is done, or the records of a task contradict each other, as trials on two data sets do.
         """
-        return incumbents(self.trials)
+        return incumbents(self._done)
 
     def curves(self, cost: str = "train_seconds", *, measure: str | None = None, statistic: str = "mean") -> DataFrame:
         """What methods have reached against what it has cost, over seeds.
@@ -105,11 +105,11 @@ class Study:
         for _, states in self.states.groupby("task", sort=False):
             shown = measure or ("regret" if states["regret"].notna().any() else "value")
             parts.append(analysis.aggregate(states, cost, shown, statistic=statistic).assign(measure=shown))
-        return pd.concat(parts, ignore_index=True) if parts else DataFrame()
+        return pd.concat(parts, ignore_index=True)
 
     def summary(self, *, statistic: str = "mean") -> DataFrame:
         """What each method reached and what it cost: see `benchmarks.analysis.aggregate.summary`."""
-        return analysis.summary(self.trials, statistic=statistic)
+        return analysis.summary(self._done, statistic=statistic)
 
     def ranks(self, by: str | None = None) -> DataFrame:
         """The mean rank of each method, the best first: see `benchmarks.analysis.ranking.average_ranks`.
@@ -141,18 +141,18 @@ class Study:
         Such as `focus=`, the methods in color, and `column=`, the width.
         """
         options.setdefault("labels", self.labels or None)
-        return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
+        return curves_figure(self._done, cost, measure=measure, statistic=statistic, path=path, **options)
 
     def explore(self, cost: str = "train_seconds", **options: Any) -> CurvesExplorer:
         """The same in a notebook, with methods to switch on and off: see `benchmarks.studies.curves_explorer`."""
-        return CurvesExplorer(self.trials, options.pop("labels", None) or self.labels, cost, **options)
+        return CurvesExplorer(self._done, options.pop("labels", None) or self.labels, cost, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.
 
         It is written to a file, too, where a path is given.
         """
-        text = latex(self.trials, **options)
+        text = latex(self._done, **options)
         text = "".join(f"% {caution}.\n" for caution in self.cautions) + text
         if path is not None:
             write_whole(Path(path), text)
@@ -170,13 +170,13 @@ class Study:
         Raises
         ------
         ValueError
-            If it ends otherwise, or there is no trial to report.
+            If it ends otherwise, or no run is done.
         """
         path = Path(path)
         if path.suffix not in (".html", ".md"):
             raise ValueError(f"path={path}: give a name that ends in .html or .md")
         folder = path.with_suffix("")
-        page = study_page.page(self._shown, self.trials, self.labels, self.ranks, folder)
+        page = study_page.page(self._shown, self._done, self.labels, self.ranks, folder)
         write_whole(path, html.render(page) if path.suffix == ".html" else markdown.render(page, folder.name))
         return path
 
@@ -214,6 +214,15 @@ class Study:
 
     def _repr_html_(self) -> str:
         return html.fragment(self._shown)
+
+    @property
+    def _done(self) -> DataFrame:
+        """The trials; ValueError where there are none, which says what has become of the runs."""
+        if self.trials.empty:
+            more = len(self.missing) - study_page.MOST_MISSING
+            lines = [*self.missing[: study_page.MOST_MISSING], *([f"and {more} more"] if more > 0 else [])]
+            raise ValueError("; ".join(["no run of this study is done", *lines]))
+        return self.trials
 
     @property
     def _shown(self) -> tuple[Block, ...]:

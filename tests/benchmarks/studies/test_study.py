@@ -56,8 +56,10 @@ def test_many_missing_runs_are_not_all_shown(two):
 def test_a_study_without_a_run_says_so():
     empty = Study(frame(run("", [])), LINES, ("btao",), {("currin", "btao"): 2}, ("btao, seed 0: failed",))
     assert "0 of 2" in empty._repr_html_()
-    with pytest.raises(ValueError, match="no run of this study is done"):
-        empty.report("study.html")
+    views = (empty.curves, empty.summary, empty.ranks, empty.plot, empty.explore, empty.latex)
+    for view in (*views, lambda: empty.report("study.html")):
+        with pytest.raises(ValueError, match="^no run of this study is done; btao, seed 0: failed$"):
+            view()
     assert repr(empty) == "Study(currin, heavy=3: 0 runs, 1 missing)"
 
 
@@ -95,6 +97,10 @@ def test_settings_are_cautioned_about_where_more_than_their_budgets_differ(two):
     other = same | {"tpe-bbbb2222": shared | {"threads": 2, "data": None}}
     assert list(several_settings(two.trials, other)) == [
         "currin: the runs are of 2 settings, whose figures do not compare: threads=1 (btao); threads=2 (tpe)"
+    ]
+    assert list(several_settings(two.trials, {})) == []
+    assert list(several_settings(two.trials, {"btao-aaaa1111": shared})) == [
+        "currin: of what settings these runs are is not known, nor whether they compare: tpe"
     ]
 
 
