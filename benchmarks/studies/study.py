@@ -14,10 +14,13 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis import over_time
 from benchmarks.analysis.incumbents import RUN, incumbents, ordered_labels
 from benchmarks.analysis.intervals import check_choice
+from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
+from benchmarks.figures.across_tasks import heat_map_figure, rank_figure, targets_figure
 from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
@@ -126,6 +129,34 @@ class Study:
         """
         table = scores(self.states)
         return average_ranks(blocks(table, by or ("task" if table["task"].nunique() > 1 else "seed")))
+
+    def ranks_over_time(self, cost: str = "heavy_equivalents") -> DataFrame:
+        """The mean rank of each method after shares of a cost: see `benchmarks.analysis.over_time.ranks_over_time`."""
+        return over_time.ranks_over_time(self.states, cost)
+
+    def targets(self, cost: str = "heavy_equivalents") -> DataFrame:
+        """The share of targets reached by a cost: see `benchmarks.analysis.over_time.targets_reached`."""
+        return over_time.targets_reached(self.states, cost)
+
+    def per_task(self, first: str | None = None, *, statistic: str = "mean") -> DataFrame:
+        """What each method reached on each task, and tests against the first: see `benchmarks.analysis.per_task`."""
+        return per_task(scores(self.states), first, statistic)
+
+    def plot_ranks(
+        self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
+    ) -> Figure:
+        """Draw `ranks_over_time`: see `benchmarks.figures.across_tasks.rank_figure`."""
+        return rank_figure(self.ranks_over_time(cost), first=first, path=path)
+
+    def plot_targets(
+        self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
+    ) -> Figure:
+        """Draw `targets`, an empirical distribution: see `benchmarks.figures.across_tasks.targets_figure`."""
+        return targets_figure(self.targets(cost), first=first, path=path)
+
+    def heat_map(self, *, statistic: str = "median", path: str | Path | None = None) -> Figure:
+        """Draw `per_task`, tasks and methods: see `benchmarks.figures.across_tasks.heat_map_figure`."""
+        return heat_map_figure(self.per_task(statistic=statistic), path=path)
 
     def plot(
         self,
