@@ -234,11 +234,13 @@ def check_compatible(name: str, capabilities: Capabilities, problem: Problem) ->
     if problem.space.conditions and not capabilities.conditions:
         raise IncompatibleMethod(
             f"method {name!r} knows no conditional parameters, but {', '.join(map(repr, problem.space.conditions))} "
-            "is active at times only: choose another method for this task"
+            "is active at times only: choose another method for this task, or let one of your own that takes "
+            "configurations from space.from_unit say Capabilities(conditions=True)"
         )
     if problem.space.constraint is not None and not capabilities.constraint:
         raise IncompatibleMethod(
-            f"method {name!r} keeps to no constraint, but the space has one: choose another method for this task"
+            f"method {name!r} keeps to no constraint, but the space has one: choose another method for this task, or "
+            "let one of your own that asks space.allows say Capabilities(constraint=True)"
         )
     if capabilities.requires and not problem.space.n_varying:
         raise IncompatibleMethod(

@@ -11,7 +11,7 @@ from typing import Any
 
 from btao.checks import check_integer, is_number
 from btao.optimizer import BTAO
-from btao.running.objectives import check_objectives
+from btao.running.objectives import check_levels, check_objectives
 from btao.running.run import Run
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
@@ -61,10 +61,11 @@ def minimize(
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
         `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
         does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
-        NameError, a TypeError, ...) before any trial of the level has succeeded, ends the run, and the trial is not
-        kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and anything
-        else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or None
-        where there is none, as after a restart. It is kept until then, and no longer than the run.
+        NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not counted,
+        ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one may
+        return a pair, its value and anything else, such as a model: the heavy run of the same configuration is given
+        that by name, to go on from, or None where there is none, as after a restart. It is kept until then, and no
+        longer than the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -91,9 +92,10 @@ def minimize(
         that waits or computes outside of Python, as network libraries do, gains by threads.
     executor : {"threads", "processes"}, concurrent.futures.Executor or Dask client, optional
         Where trials run; None: in this thread or, with `n_jobs` above 1, in as many threads. Processes are new
-        interpreters, and need objectives that they can import. Ctrl-C then ends the run with the best that there is.
+        interpreters, and need objectives that they can import.
     timeout : float, optional
-        Seconds after which no trial begins; those under way end. It changes no proposal.
+        Seconds after which no trial begins; those under way end, and those that wait in an executor, but of Dask's, are
+        taken back. It changes no proposal.
     target : float, optional
         The run ends when a heavy value is as good.
     progress : bool
@@ -104,20 +106,27 @@ def minimize(
     Returns
     -------
     OptimizationResult
+        After Ctrl-C, too, with a warning, once a heavy trial has succeeded: the best that there is.
 
     Warns
     -----
     UserWarning
-        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing.
+        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. Of each trial
+        that an exception makes a failed one, and of a Ctrl-C that ended the run.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is wrong, or the file `state` belongs to a run with other arguments.
+        If an argument is wrong, or the file `state` belongs to a run with other arguments; a `design` or `levels` that
+        are given are among these, what is new in each call, such as `n_heavy` and `n_jobs`, is not.
+    KeyboardInterrupt
+        After Ctrl-C before a heavy trial has succeeded.
     RuntimeError
         If no heavy trial succeeded; names the last error. If another run writes to the file `state`.
     Exception
         What an objective raises that shows that it is wrong, see `objectives`, with a note of what is kept.
+    BrokenProcessPool
+        If a process dies, with a note of the trials under way, which `state` keeps as failed ones.
 
     Examples
     --------
@@ -130,7 +139,8 @@ def minimize(
     >>> abs(result.config["x"] - 0.5) < 0.05 and result.value == result.optimizer.best.value
     True
     """
-    functions = check_objectives(objectives, levels)
+    trained_to = check_levels(levels)
+    functions = check_objectives(objectives, trained_to)
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
@@ -145,13 +155,13 @@ def minimize(
             "made for nothing, and no proposal is; give a larger n_heavy or a smaller start (n_init, n_init_heavy)",
             stacklevel=2,
         )
-    file = None if state is None else StateFile.checked(state)
+    file = None if state is None else StateFile.checked(state, trained_to)
     if not isinstance(retry_failed, bool):
         raise TypeError(f"retry_failed must be True or False, got {retry_failed!r}")
     if retry_failed and file is None:
         raise ValueError("retry_failed=True runs the failed trials of a state again: give state=, the file that has it")
     if file is not None and file.path.exists():
-        optimizer = file.restore(optimizer)
+        optimizer = file.restore(optimizer, options.get("design"))
     if warm_start is not None:
         optimizer.add_trials(warm_start)
     for config in enqueue:

@@ -6,6 +6,7 @@ of a cell is the same whenever the same is run.
 
 from __future__ import annotations
 
+import io
 import sys
 import uuid
 from html import escape
@@ -24,6 +25,20 @@ def shell() -> Any:
     ipython = sys.modules.get("IPython")
     found = None if ipython is None else ipython.get_ipython()
     return found if hasattr(found, "kernel") else None
+
+
+def show_figures() -> None:
+    """Let the notebook, where this process is the kernel of one, show figures as pictures, as `%matplotlib` would."""
+    if (found := shell()) is not None:
+        from matplotlib.figure import Figure  # late: progress is shown without it
+
+        found.display_formatter.formatters["image/png"].for_type(Figure, _png)
+
+
+def _png(figure: Any) -> bytes:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png")
+    return drawn.getvalue()
 
 
 class Notebook:

@@ -147,7 +147,7 @@ def curves_figure(
     statistic: str = "mean",
     by: str = "value",
     labels: Mapping[str, str] | None = None,
-    focus: Sequence[str] | None = None,
+    focus: str | Sequence[str] | None = None,
     first: str | None = None,
     tails: bool = True,
     column: str | float | None = None,
@@ -180,7 +180,7 @@ def curves_figure(
     labels : mapping, optional
         By method (name and hash): the name to show, in the order of the legend. Without it those of `incumbents`, in
         the order of `METHOD_STYLES`.
-    focus : sequence of str, optional
+    focus : str or sequence of str, optional
         The methods that have a color, at most five, by name or label. Without it that of `first` and the four that
         end best, see `in_focus`.
     first : str, optional

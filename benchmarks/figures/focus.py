@@ -14,7 +14,10 @@ MOST = 5  # curves in color that a reader can follow
 
 
 def in_focus(
-    tables: Sequence[DataFrame], order: Sequence[str], focus: Sequence[str] | None = None, first: str | None = None
+    tables: Sequence[DataFrame],
+    order: Sequence[str],
+    focus: str | Sequence[str] | None = None,
+    first: str | None = None,
 ) -> list[str]:
     """The labels that are shown in color.
 
@@ -24,7 +27,7 @@ def in_focus(
         A panel each, as `aggregate` returns them: with the columns method, label, statistic and that which it names.
     order : sequence of str
         All labels, in the order of the legend.
-    focus : sequence of str, optional
+    focus : str or sequence of str, optional
         Labels, or names of methods, of which all labels are meant. Without it, all of at most `MOST` labels; of more,
         that of `first` and those that end best: by their ranks at the end of each panel, on average.
     first : str, optional
@@ -40,6 +43,7 @@ def in_focus(
     ValueError
         If `focus` or `first` names what is not there, or `focus` more than `MOST`.
     """
+    focus = [focus] if isinstance(focus, str) else focus
     methods = {label: name for each in tables for label, name in zip(each["label"], each["method"], strict=True)}
     labels = [label for label in order if label in methods]
     for name in focus or ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pandas import DataFrame
@@ -80,11 +80,11 @@ def latex(
     rows = {(row["task"], row["label"]): row for row in table.to_dict("records")}
     head = ["", *map(_text, tasks)]
     lines = [f"{' & '.join(head)} \\\\", r"\midrule"]
+    counts = {task: {row["n"] for (of, _), row in rows.items() if of == task} for task in tasks}
     for label in order:
-        cells = [_cell(rows.get((task, label)), spread, alpha, digits) for task in tasks]
+        cells = [_cell(rows.get((task, label)), spread, alpha, digits, counts[task]) for task in tasks]
         lines.append(f"{' & '.join([_text(label), *cells])} \\\\")
-    counts = [_seeds([row["n"] for (of, _), row in rows.items() if of == task]) for task in tasks]
-    lines += [r"\midrule", f"{' & '.join(['seeds', *counts])} \\\\"]
+    lines += [r"\midrule", f"{' & '.join(['seeds', *(_seeds(counts[task]) for task in tasks)])} \\\\"]
     known = states["regret"].notna().groupby(states["task"]).any()
     caption = _caption([known[task] for task in tasks], measure, statistic, spread, base, alpha)
     return "\n".join(
@@ -103,8 +103,11 @@ def latex(
     )
 
 
-def _cell(row: dict[Any, Any] | None, spread: str, alpha: float, digits: int) -> str:
-    """A number in bold where it is the best, with its spread and the mark of its test; a dash without runs."""
+def _cell(row: dict[Any, Any] | None, spread: str, alpha: float, digits: int, counts: Collection[int]) -> str:
+    """A number in bold where it is the best, with its spread, the mark of its test, and its seeds where they differ.
+
+    A dash stands where there are no runs.
+    """
     if row is None:
         return "--"
     value = _number(row["value"], digits)
@@ -115,7 +118,7 @@ def _cell(row: dict[Any, Any] | None, spread: str, alpha: float, digits: int) ->
         text += f" $[{_number(row['low'], digits)}, {_number(row['high'], digits)}]$"
     if row["p_holm"] <= alpha:  # not so for nan
         text += BETTER if row["rank_sum"] < 0 else WORSE
-    return text
+    return text if len(counts) == 1 else f"{text} ($n={row['n']}$)"
 
 
 def _caption(known: Sequence[bool], measure: str | None, statistic: str, spread: str, first: str, alpha: float) -> str:
@@ -142,8 +145,8 @@ def _number(value: float, digits: int) -> str:
     return f"{mantissa} \\times 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
-def _seeds(counts: Sequence[int]) -> str:
-    return str(counts[0]) if len(set(counts)) == 1 else f"{min(counts)}--{max(counts)}"
+def _seeds(counts: Collection[int]) -> str:
+    return str(*counts) if len(counts) == 1 else f"{min(counts)}--{max(counts)}"
 
 
 def _text(text: str) -> str:

@@ -138,7 +138,7 @@ def _built(experiment: Experiment) -> Method:
     except ImportError as error:
         raise MissingLibrary(f"method {name!r} cannot import its library: {' '.join(str(error).split())}") from error
     except IncompatibleMethod as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(str(error)) from None
     except (ValueError, TypeError, OSError) as error:
         raise UsageError(f"method {name}: {error}") from error
     except (Exception, SystemExit) as error:

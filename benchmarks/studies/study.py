@@ -20,6 +20,7 @@ from benchmarks.analysis.intervals import check_choice
 from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
+from benchmarks.console.notebook import show_figures
 from benchmarks.figures.across_tasks import heat_map_figure, rank_figure, targets_figure
 from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown
@@ -146,16 +147,19 @@ class Study:
         self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
     ) -> Figure:
         """Draw `ranks_over_time`: see `benchmarks.figures.across_tasks.rank_figure`."""
+        show_figures()
         return rank_figure(self.ranks_over_time(cost), first=first, path=path)
 
     def plot_targets(
         self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
     ) -> Figure:
         """Draw `targets`, an empirical distribution: see `benchmarks.figures.across_tasks.targets_figure`."""
+        show_figures()
         return targets_figure(self.targets(cost), first=first, path=path)
 
     def heat_map(self, *, statistic: str = "median", path: str | Path | None = None) -> Figure:
         """Draw `per_task`, tasks and methods: see `benchmarks.figures.across_tasks.heat_map_figure`."""
+        show_figures()
         return heat_map_figure(self.per_task(statistic=statistic), path=path)
 
     def plot(
@@ -171,6 +175,7 @@ class Study:
 
         Such as `focus=`, the methods in color, and `column=`, the width.
         """
+        show_figures()
         options.setdefault("labels", self.labels or None)
         return curves_figure(self._done, cost, measure=measure, statistic=statistic, path=path, **options)
 

@@ -10,6 +10,7 @@ from btao.training import Level
 from btao.trial import LEVELS
 
 Objectives = Mapping[str, Callable[..., Any]]
+Levels = Mapping[str, Level]
 
 ELSEWHERE = (
     "btao has two levels: for more, Hyperband, BOHB or DEHB are made, for one, a Gaussian process of one level as "
@@ -17,14 +18,39 @@ ELSEWHERE = (
 )
 
 
-def check_objectives(objectives: Any, levels: Any) -> Objectives:
+def check_levels(levels: Any) -> Levels | None:
+    """The two levels; None where none are given.
+
+    Parameters
+    ----------
+    levels : {"light": Level, "heavy": Level} or None
+        A level may also be given as the tuple of its arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are something else, or the heavy one does not train longer.
+    """
+    if levels is None:
+        return None
+    if not isinstance(levels, Mapping) or set(levels) != set(LEVELS):
+        raise ValueError(f'levels must be {{"light": Level, "heavy": Level}}, got {levels!r}; {ELSEWHERE}')
+    light, heavy = (_level(name, levels[name]) for name in LEVELS)
+    if not _trains_longer(heavy, light):
+        raise ValueError(
+            "levels['heavy'] must have more iterations than levels['light'] or, of as many, more patience or less "
+            f"tolerance and nothing that ends it earlier, got {heavy} and {light}"
+        )
+    return {"light": light, "heavy": heavy}
+
+
+def check_objectives(objectives: Any, levels: Levels | None) -> Objectives:
     """A function for each level.
 
     Parameters
     ----------
     objectives : {"light": callable, "heavy": callable}, or with `levels` one callable
     levels : {"light": Level, "heavy": Level}, optional
-        A level may also be given as the tuple of its arguments.
 
     Raises
     ------
@@ -43,15 +69,15 @@ def check_objectives(objectives: Any, levels: Any) -> Objectives:
         return objectives
     if not callable(objectives):
         raise TypeError(f"objectives must be one function where levels are given, got {objectives!r}")
-    if not isinstance(levels, Mapping) or set(levels) != set(LEVELS):
-        raise ValueError(f'levels must be {{"light": Level, "heavy": Level}}, got {levels!r}; {ELSEWHERE}')
-    light, heavy = (_level(name, levels[name]) for name in LEVELS)
-    if heavy.iterations <= light.iterations:
-        raise ValueError(
-            f"levels['heavy'] must have more iterations than levels['light'], got {heavy.iterations} and "
-            f"{light.iterations}"
-        )
-    return {"light": partial(objectives, level=light), "heavy": partial(objectives, level=heavy)}
+    return {name: partial(objectives, level=level) for name, level in levels.items()}
+
+
+def _trains_longer(heavy: Level, light: Level) -> bool:
+    if heavy.iterations != light.iterations:
+        return heavy.iterations > light.iterations
+    if light.patience is None or heavy == light:
+        return False
+    return heavy.patience is None or (heavy.patience >= light.patience and heavy.tolerance <= light.tolerance)
 
 
 def _level(name: str, level: Any) -> Level:

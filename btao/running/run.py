@@ -8,6 +8,8 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,56 +76,65 @@ class Run:
         self.ended: str | None = None
 
     def one_by_one(self) -> None:
-        """Make trials until the run is over."""
+        """Make trials until the run is over. After Ctrl-C all is kept that has ended."""
         try:
             while (trial := self._next()) is not None:
-                self._make(trial)
+                self._finish(trial, partial(self._make, trial))
         except KeyboardInterrupt:
-            self._report()
-            raise
+            if not self._ends_with_best():
+                raise
 
     def in_parallel(self, workers: Workers, n_jobs: int) -> None:
         """Make trials, `n_jobs` at a time, until the run is over.
 
-        After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended; the
-        others wait in the state.
+        After an error the trials under way are waited for and kept. After Ctrl-C those are kept that have ended. The
+        others wait in the state, and so do those that an executor of the caller has not begun when the run is over.
+        The trials under way on processes of which one died are failed ones: any may have been the cause.
         """
         try:
             while True:
                 while len(workers.running) < n_jobs and (trial := self._next()) is not None:
                     workers.start(trial, self._objectives[trial.level], self._light.arguments(trial))
+                if self._is_over():
+                    workers.withdraw()
                 if not workers.running:
                     return
-                ended, future = workers.next()
-                self._finish(ended, future.result)
-                del workers.running[ended.number]
+                if (ended := workers.next(self._seconds_left())) is not None:
+                    self._finish(ended, workers.running[ended.number][1].result)
+                    del workers.running[ended.number]
         except KeyboardInterrupt:
-            with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
-                self._keep_ended(workers)
-            self._report()
-            if self._optimizer.best is None:
+            self._keep_ended(workers)
+            if not self._ends_with_best():
                 raise
-            self.ended = "Ctrl-C"
-            warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=3)
-        except Exception:
-            wait([future for _, future in workers.running.values()])
-            with contextlib.suppress(Exception):  # the first error is the one that is raised
-                self._keep_ended(workers)
-                self._report()
+        except Exception as error:
+            workers.withdraw()
+            try:
+                wait([future for _, future in workers.running.values()])
+            finally:  # Ctrl-C ends the wait, and loses no more
+                with contextlib.suppress(Exception):  # the first error is the one that is raised
+                    self._keep_ended(workers)
+                    self._report()
+            if isinstance(error, BrokenProcessPool):
+                self._keep_lost(workers, error)
             raise
         finally:
             workers.close()
 
-    def _make(self, trial: Trial) -> None:
-        """Run a trial, tell it, keep the state and call back."""
-        objective = self._objectives[trial.level]
-        self._finish(trial, lambda: objective(dict(trial.config), **self._light.arguments(trial)))
+    def _ends_with_best(self) -> bool:
+        """Report after Ctrl-C; whether there is a best trial for the run to end with."""
+        self._report()
+        if self._optimizer.best is None:
+            return False
+        self.ended = "Ctrl-C"
+        warnings.warn("Ctrl-C ended the run: this is the best that there is", stacklevel=4)
+        return True
+
+    def _make(self, trial: Trial) -> Any:
+        return self._objectives[trial.level](dict(trial.config), **self._light.arguments(trial))
 
     def _next(self) -> Trial | None:
         """The next trial; None where the run is over, or must wait for trials under way."""
-        if self.ended is None and self._end is not None and time.monotonic() >= self._end:
-            self.ended = "the timeout"
-        if self.ended is not None or self._is_good_enough():
+        if self._is_over():
             return None
         if self._failed:
             return self._optimizer.reopen(self._failed.pop(0))
@@ -139,6 +150,18 @@ class Run:
         except SpaceExhausted:
             return None
 
+    def _is_over(self) -> bool:
+        """Whether no trial may begin any more, be it one that is asked for already."""
+        if self.ended is None and self._end is not None and time.monotonic() >= self._end:
+            self.ended = "the timeout"
+        return self.ended is not None or self._is_good_enough()
+
+    def _seconds_left(self) -> float | None:
+        """The time until the timeout; None where there is none, or it is over."""
+        if self._end is None or self.ended is not None:
+            return None
+        return max(0.0, self._end - time.monotonic())
+
     def _is_good_enough(self) -> bool:
         best = self._optimizer.best
         if self._target is None or best is None:
@@ -151,7 +174,7 @@ class Run:
         where = f"{trial.level} trial {trial.number} at {trial.config}"
         try:
             outcome: dict[str, Any] = {"value": self._light.value(trial, result())}
-        except (BrokenExecutor, CancelledError):  # a worker died: that is of no configuration
+        except (BrokenExecutor, CancelledError):  # not the answer of an objective
             raise
         except Exception as error:
             if self._is_wrong(trial, error):
@@ -162,7 +185,7 @@ class Run:
                 )
                 raise
             outcome = {"error": f"{type(error).__name__}: {error}"}
-            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=5)
+            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=4)
         with held():
             self._tell(trial, outcome)
             self._keep()
@@ -196,18 +219,51 @@ class Run:
 
     def _keep_ended(self, workers: Workers) -> None:
         """Tell and keep what has ended and was not told yet; what raised waits in the state, to be made again."""
-        pending = {trial.number for trial in self._optimizer.pending}
-        for trial, future in workers.running.values():
-            if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
-                continue
-            with contextlib.suppress(TypeError):  # of a value that is no number
-                self._tell(trial, {"value": self._light.value(trial, future.result())})
-        if self._unreported:
-            self._keep()
+        with contextlib.suppress(KeyboardInterrupt), held():  # pressed again, it ends no sooner
+            pending = {trial.number for trial in self._optimizer.pending}
+            for trial, future in workers.running.values():
+                if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
+                    continue
+                with contextlib.suppress(TypeError):  # of a value that is no number
+                    self._tell(trial, {"value": self._light.value(trial, future.result())})
+            if self._unreported:
+                self._keep()
+
+    def _keep_lost(self, workers: Workers, error: BrokenProcessPool) -> None:
+        """Tell and keep as failed what was under way when a process died, and note it on the error."""
+        lost = [
+            trial
+            for trial, future in workers.running.values()
+            if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool)
+        ]
+        if not workers.can_load([self._objectives[trial.level] for trial in lost]):
+            error.add_note(
+                "New processes cannot load the objective: it must be importable there, and a script that starts them "
+                'be guarded by `if __name__ == "__main__":`'
+            )
+            return
+        names = "; ".join(f"{trial.level} trial {trial.number} at {trial.config}" for trial in lost)
+        kept = "give state=, a file, to go on after this"
+        if self._file is not None:
+            kept = (
+                f"{self._file.path} keeps them as failed: the same call goes on without them, and one with "
+                "retry_failed=True runs them again"
+            )
+        error.add_note(f"A process died, as it does for want of memory, with these under way: {names}; {kept}")
+        with contextlib.suppress(Exception):  # the first error is the one that is raised
+            with held():
+                for trial in lost:
+                    self._tell(trial, {"error": f"{type(error).__name__}: a process died while this ran"})
+                self._keep()
+            self._report()
 
     def _is_wrong(self, trial: Trial, error: Exception) -> bool:
         """Whether an exception shows that the objective is wrong, and not that a configuration cannot be trained."""
-        others = [each for each in self._optimizer.trials if each.level == trial.level and each.number != trial.number]
+        others = [
+            each  # a result of elsewhere says nothing of this objective
+            for each in self._optimizer.trials
+            if each.level == trial.level and each.number != trial.number and not each.given
+        ]
         if any(each.status == "ok" for each in others):
             return False
         return is_of_code(error) or all(each.status == "pending" for each in others)

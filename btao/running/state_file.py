@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import tempfile
+from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from btao.interface.saving import OPTIONS
 from btao.optimizer import BTAO
 from btao.running.files import write_whole
+from btao.running.objectives import Levels
+from btao.training import Level
 
 # What a run and the state that it continues must have in common.
 BOUNDS = ("delta_bounds", "rho_bounds")
@@ -22,6 +28,8 @@ class StateFile:
     Parameters
     ----------
     path : Path
+    levels : {"light": Level, "heavy": Level}, optional
+        What the one objective trains to, which is kept with the state.
 
     Attributes
     ----------
@@ -29,12 +37,12 @@ class StateFile:
         That file or, once another run has written to it, a new one beside it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, levels: Levels | None = None) -> None:
+        self.path, self._levels = path, levels
         self._known: bytes | None = None  # what this run has read or written last
 
     @classmethod
-    def checked(cls, state: str | os.PathLike[str]) -> StateFile:
+    def checked(cls, state: str | os.PathLike[str], levels: Levels | None = None) -> StateFile:
         """The file of a path, ~ included; TypeError or ValueError where none can be written."""
         if not isinstance(state, str | os.PathLike):
             raise TypeError(f"state must be the path of a file or None, got {state!r}")
@@ -50,26 +58,37 @@ class StateFile:
             raise ValueError(
                 f"state must be a file that can be written, but none can in {path.parent} ({error.strerror})"
             ) from None
-        return cls(path)
+        return cls(path, levels)
 
-    def restore(self, fresh: BTAO) -> BTAO:
-        """The run that the file holds; ValueError if it is none with the arguments of `fresh`."""
+    def restore(self, fresh: BTAO, design: Any = None) -> BTAO:
+        """The run that the file holds; ValueError if it is none with the arguments of `fresh`.
+
+        The start is compared where `design` gives one: that of a Latin hypercube may differ in its last bits where
+        another machine made it.
+        """
         self._known = self.path.read_bytes()
+        text = self._known.decode(errors="replace")
         try:
-            restored = BTAO.from_json(self._known.decode(errors="replace"), constraint=fresh.space.constraint)
+            restored = BTAO.from_json(text, constraint=fresh.space.constraint)
+            levels = _levels(json.loads(text), self._levels)
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be continued, use another file: {error}") from error
-        for name in ARGUMENTS:
-            if getattr(restored, name) != getattr(fresh, name):
+        pairs = {name: (getattr(restored, name), getattr(fresh, name)) for name in ARGUMENTS}
+        if design is not None:
+            pairs["design"] = restored.initial_design, fresh.initial_design
+        pairs["levels"] = levels, self._levels
+        for name, (held, asked) in pairs.items():
+            if held != asked:
                 raise ValueError(
-                    f"{self.path} holds a run with {name}={getattr(restored, name)!r}, but "
-                    f"{name}={getattr(fresh, name)!r} is asked for: use another file, or the same arguments"
+                    f"{self.path} holds a run with {name}={held!r}, but {name}={asked!r} is asked for: use another "
+                    "file, or the same arguments"
                 )
         return restored
 
     def write(self, optimizer: BTAO) -> None:
         """Keep the state; RuntimeError if another run wrote to the file meanwhile, which is then left to it."""
-        content = optimizer.to_json().encode()
+        levels = None if self._levels is None else {name: astuple(level) for name, level in self._levels.items()}
+        content = json.dumps({**json.loads(optimizer.to_json()), "levels": levels}).encode()
         if self.path.exists() and self.path.read_bytes() != self._known:
             taken, self.path = self.path, _free(self.path)
             write_whole(self.path, content)
@@ -80,6 +99,16 @@ class StateFile:
             )
         write_whole(self.path, content)
         self._known = content
+
+
+def _levels(state: Mapping[str, Any], default: Levels | None) -> Levels | None:
+    """The levels of a state; `default` where it says nothing of them, as one of an earlier version."""
+    if "levels" not in state:
+        return default
+    try:
+        return state["levels"] and {name: Level(*level) for name, level in state["levels"].items()}
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"its levels are {state['levels']!r}") from error
 
 
 def _free(path: Path) -> Path:

@@ -28,11 +28,14 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import _num_samples
 except ImportError as error:
-    raise ImportError("BTAOSearchCV needs scikit-learn: pip install 'btao[sklearn]'") from error
+    raise ImportError("BTAOSearchCV needs scikit-learn: pip install scikit-learn") from error
 if tuple(int(part) for part in __version__.split(".")[:2]) < (1, 9):
-    raise ImportError(f"BTAOSearchCV needs scikit-learn 1.9 or later, got {__version__}: pip install 'btao[sklearn]'")
+    raise ImportError(
+        f"BTAOSearchCV needs scikit-learn 1.9 or later, got {__version__}: pip install --upgrade scikit-learn"
+    )
 
 COSTS = ("resource", "seconds")
+RESOURCES = ("n_estimators", "max_iter")  # of most estimators, to be named where another was given
 # Of the heavy resource, what a light run has by default: a heavy run then costs as much as `BTAO` takes it to.
 LIGHT_SHARE = 5
 # What scikit-learn says of candidates none of which could be fitted on any fold; it then records none of them.
@@ -264,7 +267,8 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
         else:
             known = self.estimator.get_params()
             if self.resource not in known:
-                near = difflib.get_close_matches(str(self.resource), known, n=1, cutoff=0.0)
+                near = [name for name in RESOURCES if name in known]
+                near = difflib.get_close_matches(str(self.resource), known, n=1) or near
                 raise ValueError(
                     f"resource must be 'n_samples' or a parameter of the estimator, got {self.resource!r}"
                     + (f": did you mean {near[0]!r}?" if near else "")

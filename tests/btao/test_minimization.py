@@ -103,6 +103,22 @@ def test_an_objective_may_change_the_configuration_it_is_given():
     assert set(result.config) == {"x"}
 
 
+def test_ctrl_c_ends_the_run_with_the_best_that_there_is():
+    seen = []
+    with pytest.warns(UserWarning, match="^Ctrl-C ended the run: this is the best that there is$") as warned:
+        result = minimize(Interrupting(10).objectives(), SPACE, n_heavy=9, callback=seen.append, **OPTIONS)
+    assert warned[0].filename == __file__
+    whole = minimize(OBJECTIVES, SPACE, n_heavy=3, **OPTIONS)
+    assert names(seen) == names(whole.trials) == names(result.trials[:9])
+    assert (result.config, result.value) == (whole.config, whole.value)
+    assert [trial.status for trial in result.trials[9:]] == ["pending"]
+
+
+def test_ctrl_c_before_a_heavy_result_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        minimize(Interrupting(3).objectives(), SPACE, n_heavy=9, **OPTIONS)
+
+
 # --- failures -------------------------------------------------------------------------------------------------------
 
 
@@ -115,8 +131,9 @@ def test_an_exception_is_a_failed_trial_with_a_warning():
             raise MemoryError("no room")
         return heavy(config)
 
-    with pytest.warns(UserWarning, match=r"heavy trial 5 at \{'x': .*\} failed: MemoryError: no room"):
+    with pytest.warns(UserWarning, match=r"heavy trial 5 at \{'x': .*\} failed: MemoryError: no room") as warned:
         result = minimize({"light": light, "heavy": failing}, SPACE, n_heavy=5, **OPTIONS)
+    assert warned[0].filename == __file__
     assert (result.trials[5].status, result.trials[5].error) == ("failed", "MemoryError: no room")
     assert sum(trial.level == "heavy" for trial in result.trials) == 5  # the failed one is among them
 
@@ -189,6 +206,20 @@ def test_an_error_of_the_code_ends_the_run_while_no_trial_of_the_level_has_succe
     assert result.value == 0.5
 
 
+def test_an_error_of_the_code_ends_the_run_though_a_warm_start_has_results_of_the_level():
+    calls = []
+
+    def broken(config):
+        calls.append(config)
+        raise NameError("a bug")
+
+    known = [{"x": 0.5, "level": level, "value": function({"x": 0.5})} for level, function in OBJECTIVES.items()]
+    with pytest.raises(NameError, match="a bug") as caught:
+        minimize({"light": broken, "heavy": broken}, SPACE, n_heavy=3, warm_start=known, **OPTIONS)
+    assert len(calls) == 1
+    assert "failed before any light trial succeeded, and is not kept" in caught.value.__notes__[0]
+
+
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_failed_trials_are_run_again_in_their_places_when_asked(tmp_path, rule):
     state, arguments = tmp_path / "st.json", OPTIONS | {"rule": rule}
@@ -222,7 +253,7 @@ def test_a_retry_that_is_killed_keeps_what_it_has_and_what_it_has_not_reached(tm
     state = tmp_path / "st.json"
     with pytest.raises(RuntimeError, match="no heavy trial succeeded"):
         minimize(OBJECTIVES | {"heavy": lambda config: math.nan}, SPACE, 3, state=state, **OPTIONS)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.warns(UserWarning, match="Ctrl-C"):
         minimize(Interrupting(2).objectives(), SPACE, 3, state=state, retry_failed=True, **OPTIONS)
     kept = [row["status"] for row in json.loads(state.read_text())["trials"] if row["level"] == "heavy"]
     assert kept == ["ok", "failed", "failed"]
@@ -260,8 +291,9 @@ def test_a_run_interrupted_anywhere_goes_on_to_the_same_trials(tmp_path):
     whole = minimize(OBJECTIVES, SPACE, n_heavy=5, seed=2, **OPTIONS)
     state = tmp_path / "run.json"
     objectives = Interrupting(1, 4, 8, 9, 14).objectives()
-    for _ in range(5):
-        with pytest.raises(KeyboardInterrupt):
+    for best in (False, False, True, True, True):
+        # The last three have a heavy result to end with.
+        with pytest.warns(UserWarning, match="Ctrl-C") if best else pytest.raises(KeyboardInterrupt):
             minimize(objectives, SPACE, n_heavy=5, seed=2, state=state, **OPTIONS)
     resumed = minimize(objectives, SPACE, n_heavy=5, seed=2, state=str(state), **OPTIONS)
     assert names(resumed.trials) == names(whole.trials)
@@ -358,6 +390,51 @@ def test_a_state_of_other_arguments_is_refused_before_any_run(tmp_path, name, va
             counter.objectives(), **{"space": SPACE, "seed": 0, "n_heavy": 2, "state": state} | OPTIONS | {name: value}
         )
     assert counter.count == 0 and state.read_text() == before
+
+
+def test_a_state_of_another_design_is_refused_before_any_run(tmp_path):
+    state, design = tmp_path / "run.json", [{"x": 0.1}, {"x": 0.3}]
+    minimize(OBJECTIVES, SPACE, n_heavy=2, state=state, design=design, **OPTIONS)
+    before, counter = state.read_text(), Interrupting()
+    other = [{"x": 0.9}, {"x": 0.8}]
+    with pytest.raises(
+        ValueError, match=r"holds a run with design=\[\{'x': 0\.1.* but design=\[\{'x': 0\.9.* is asked"
+    ):
+        minimize(counter.objectives(), SPACE, n_heavy=2, state=state, design=other, **OPTIONS)
+    assert counter.count == 0 and state.read_text() == before
+    again = minimize(counter.objectives(), SPACE, n_heavy=2, state=state, design=design, **OPTIONS)
+    assert counter.count == 0 and again.optimizer.initial_design == design
+
+
+def test_a_state_of_other_levels_is_refused_before_any_run(tmp_path):
+    state, calls = tmp_path / "run.json", []
+
+    def train(config, level):
+        calls.append(level.iterations)
+        return heavy(config) + 1 / level.iterations
+
+    levels = {"light": (2,), "heavy": (4, 3, 0.1)}
+    run = minimize(train, SPACE, 2, levels=levels, state=state, **OPTIONS)
+    before = state.read_text()
+    calls.clear()
+    with pytest.raises(ValueError, match=r"run\.json holds a run with levels=.*=4, .* but levels=.*=4000, .* is asked"):
+        minimize(train, SPACE, 3, levels=levels | {"heavy": (4000,)}, state=state, **OPTIONS)
+    with pytest.raises(ValueError, match=r"holds a run with levels=\{.* but levels=None is asked for"):
+        minimize(OBJECTIVES, SPACE, 3, state=state, **OPTIONS)
+    assert calls == [] and state.read_text() == before
+    assert names(minimize(train, SPACE, 2, levels=levels, state=state, **OPTIONS).trials) == names(run.trials)
+
+    without = {name: value for name, value in json.loads(before).items() if name != "levels"}
+    state.write_text(json.dumps(without))  # as earlier versions wrote it
+    assert len(minimize(train, SPACE, 3, levels=levels, state=state, **OPTIONS).trials) == 9
+    assert set(calls) == {2, 4} and json.loads(state.read_text())["levels"] == {
+        "light": [2, None, 0.0],
+        "heavy": [4, 3, 0.1],
+    }
+
+    state.write_text(json.dumps(without | {"levels": [2, 4]}))
+    with pytest.raises(ValueError, match=r"run\.json cannot be continued, use another file: its levels are \[2, 4\]"):
+        minimize(train, SPACE, 3, levels=levels, state=state, **OPTIONS)
 
 
 def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path):

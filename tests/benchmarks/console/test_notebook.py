@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 from currin_runs import experiment
+from matplotlib.figure import Figure
 
 from benchmarks.console.board import Board
 from benchmarks.console.display import open_display
-from benchmarks.console.notebook import Notebook, shell
+from benchmarks.console.notebook import Notebook, shell, show_figures
 from benchmarks.running.progress import Failure, Progress
 
 
@@ -63,6 +64,18 @@ def test_it_is_replaced_a_few_times_a_second_only(board, now):
             now[0] = step / 100
             display.progressed(0, Progress(share=step / 100))
     assert cell.count - before <= 6
+
+
+def test_a_figure_is_shown_as_a_picture_by_a_notebook_alone(monkeypatch):
+    ipython = pytest.importorskip("IPython")
+    shell = SimpleNamespace(display_formatter=ipython.core.formatters.DisplayFormatter())
+    png = shell.display_formatter.formatters["image/png"]
+    monkeypatch.setattr("benchmarks.console.notebook.shell", lambda: None)
+    show_figures()
+    assert png(Figure()) is None
+    monkeypatch.setattr("benchmarks.console.notebook.shell", lambda: shell)
+    show_figures()
+    assert png(Figure()).startswith(b"\x89PNG")
 
 
 def test_a_notebook_is_what_has_a_kernel(monkeypatch):

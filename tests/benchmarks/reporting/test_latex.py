@@ -59,8 +59,8 @@ def test_intervals_runs_that_found_nothing_and_the_caption():
     )
     nothing = run("H", [NAN], method="tpe", optimum=None, task="50%_task")
     table = latex(frame(found, nothing), statistic="median")
-    assert cells(table, "btao") == [r"$\mathbf{0.6}$ $[0.5, 0.7]$"]
-    assert cells(table, "tpe") == [r"$\infty$"]
+    assert cells(table, "btao") == [r"$\mathbf{0.6}$ $[0.5, 0.7]$ ($n=2$)"]
+    assert cells(table, "tpe") == [r"$\infty$ ($n=1$)"]
     assert cells(table, "seeds") == ["1--2"]
     assert r" & 50\%\_task \\" in table
     assert (

@@ -35,7 +35,8 @@ def test_the_heavy_run_is_given_what_the_light_run_of_its_configuration_returned
     assert [trial.value for trial in result.trials] == [value(trial.config) for trial in result.trials]
 
 
-def test_nothing_is_kept_longer_than_needed():
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_nothing_is_kept_longer_than_needed(executor):
     alive, seen = weakref.WeakSet(), []
 
     def light(config):
@@ -50,7 +51,7 @@ def test_nothing_is_kept_longer_than_needed():
         gc.collect()
         seen.append((trial.level, len(alive)))
 
-    result = minimize({"light": light, "heavy": heavy}, LINE, 4, callback=count, **OPTIONS)
+    result = minimize({"light": light, "heavy": heavy}, LINE, 4, callback=count, executor=executor, **OPTIONS)
     kept = 0
     for level, n in seen:
         kept += 1 if level == "light" else -1  # what a heavy run was given is gone when it has ended
@@ -58,6 +59,22 @@ def test_nothing_is_kept_longer_than_needed():
     gc.collect()
     assert kept == 4 and len(alive) == 0  # with the run all the rest goes, though its result is held
     assert len(result.trials) == 12
+
+
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_what_a_heavy_run_returned_is_gone_when_the_next_trial_runs(executor):
+    of_heavy, seen = weakref.WeakSet(), []
+
+    def train(config, level, light=None):
+        seen.append(len(of_heavy))
+        model = Model(config["x"])
+        if level.iterations == 9:
+            of_heavy.add(model)
+        return value(config), model
+
+    levels = {"light": (3,), "heavy": (9,)}
+    assert len(minimize(train, LINE, 3, levels=levels, executor=executor, **OPTIONS).trials) == 9
+    assert seen == [0] * 9
 
 
 def test_a_light_objective_may_return_its_value_alone_and_a_restart_has_no_results(tmp_path):

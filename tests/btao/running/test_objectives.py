@@ -1,13 +1,17 @@
 """btao.running.objectives: one function and two levels; the examples of btao/TRAINING.md."""
 
+import contextlib
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import btao
 from btao import Level, minimize
+from btao.running.objectives import check_levels
 from optimizer_runs import FREE, LINE
 
 OPTIONS = {"n_init": 2, **FREE}
@@ -40,6 +44,13 @@ def test_one_function_is_called_with_the_level_and_goes_on_from_the_light_run():
     assert result.value == train(result.config, Level(20, 5, 0.01))[0]
 
 
+@pytest.mark.parametrize(
+    ("light", "heavy"), [((9, 2), (9, 3)), ((9, 2), (9,)), ((9, 2, 0.1), (9, 2)), ((9, 2, 0.1), (9, 3, 0.01))]
+)
+def test_levels_may_differ_in_patience_or_tolerance_alone(light, heavy):
+    assert check_levels({"light": light, "heavy": heavy}) == {"light": Level(*light), "heavy": Level(*heavy)}
+
+
 def test_it_works_on_processes():
     result = minimize(train, LINE, 2, levels={"light": (4,), "heavy": (9,)}, n_jobs=2, executor="processes", **OPTIONS)
     assert result.value == pytest.approx((result.config["x"] - 0.6) ** 2 + 1 / 9)
@@ -63,6 +74,9 @@ def test_it_works_on_processes():
         (train, {"light": 10, "heavy": (50,)}, TypeError, r"levels\['light'\] must be a Level or \(iterations, "),
         (train, {"light": (0,), "heavy": (50,)}, ValueError, r"levels\['light'\]: iterations must be an integer"),
         (train, {"light": (9,), "heavy": (9,)}, ValueError, r"levels\['heavy'\] must have more iterations than "),
+        (train, {"light": (9,), "heavy": (9, 3)}, ValueError, "or, of as many, more patience or less tolerance"),
+        (train, {"light": (9, 3), "heavy": (9, 2)}, ValueError, "got Level.*patience=2.* and Level.*patience=3"),
+        (train, {"light": (9, 3), "heavy": (9, 4, 0.1)}, ValueError, "and nothing that ends it earlier"),
     ],
 )
 def test_other_numbers_of_levels_are_refused_with_what_to_use_instead(objectives, levels, kind, message):
@@ -85,6 +99,89 @@ def test_the_keras_example_trains_and_stops():
     assert keras.backend.backend() and names["StopAt"].__mro__[1] is keras.callbacks.Callback
 
 
-def test_the_pytorch_example_is_python_and_needs_what_it_says():
-    code = compile(EXAMPLES[1], "TRAINING.md", "exec")
-    assert {"train", "build", "torch"} <= {*code.co_names}
+class FakeScores:
+    """What a network answers to inputs: the classes that it takes them for."""
+
+    def __init__(self, network, classes):
+        self.network, self.classes = network, classes
+
+    def argmax(self, axis):
+        assert axis == 1
+        return self.classes
+
+
+class FakeNetwork:
+    """A network that takes one more of ten inputs for what it is with each step of training."""
+
+    def __init__(self, *layers):
+        self.layers, self.n_steps, self.calls = layers, 0, []
+
+    def __call__(self, inputs):
+        self.calls.append("answer")
+        return FakeScores(self, np.where(inputs < self.n_steps, inputs, -1))
+
+    def parameters(self):
+        return self
+
+    def train(self):
+        self.calls.append("train")
+
+    def eval(self):
+        self.calls.append("eval")
+
+
+class FakeAdam:
+    def __init__(self, network, lr):
+        self.network, self.lr = network, lr
+
+    def zero_grad(self):
+        self.network.calls.append("zero")
+
+    def step(self):
+        self.network.calls.append("step")
+        self.network.n_steps += 1
+
+
+class Loader(list):
+    dataset = range(10)
+
+
+def fake_torch():
+    """The part of PyTorch that the example calls."""
+
+    def cross_entropy(scores, targets):
+        assert len(scores.classes) == len(targets)
+        return SimpleNamespace(backward=lambda: scores.network.calls.append("backward"))
+
+    layers = {name: lambda *size, name=name: (name, *size) for name in ("LazyLinear", "ReLU", "Flatten")}
+    functional = SimpleNamespace(cross_entropy=cross_entropy)
+    return SimpleNamespace(
+        nn=SimpleNamespace(Sequential=FakeNetwork, functional=functional, **layers),
+        optim=SimpleNamespace(Adam=FakeAdam),
+        no_grad=contextlib.nullcontext,
+        manual_seed=lambda seed: None,
+    )
+
+
+def test_the_pytorch_example_trains_stops_and_goes_on(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", fake_torch())
+    classes = np.arange(10)
+    names = {
+        "training_loader": [(classes[:5], classes[:5])],
+        "validation_loader": Loader([(classes[:6], classes[:6]), (classes[6:], classes[6:])]),
+    }
+    exec(compile(EXAMPLES[1], "TRAINING.md", "exec"), names)
+    config = {"units": 16, "rate": 0.01}
+
+    value, (model, optimizer, curve) = names["train"](config, Level(3))
+    assert value == 0.7 and curve == [0.9, 0.8, 0.7]  # a step an epoch, and of ten inputs those wrong
+    assert model.layers == (("Flatten",), ("LazyLinear", 16), ("ReLU",), ("LazyLinear", 10))
+    assert (optimizer.network, optimizer.lr) == (model, 0.01)
+    epoch = ["train", "zero", "answer", "backward", "step", "eval", "answer", "answer"]
+    assert model.calls == ["answer", *epoch * 3]
+
+    value, left = names["train"](config, Level(20, 2), light=(model, optimizer, curve))
+    assert left[0] is model and left[1] is optimizer
+    # It goes on from the light run, and stops when two epochs after the last wrong input brought nothing.
+    assert curve == pytest.approx([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0]) and value == 0
+    assert names["train"](config, Level(3), light=left) == (0.7, left) and len(curve) == 12

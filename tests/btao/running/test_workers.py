@@ -1,12 +1,16 @@
 """btao.running.workers and btao.running.run: several trials at a time, and what ends a run."""
 
 import _thread
+import concurrent.futures
 import copy
 import math
+import os
 import pickle
+import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -26,6 +30,42 @@ def heavy(config):
 
 
 OBJECTIVES = {"light": light, "heavy": heavy}
+
+
+def deadly(config):
+    if config["x"] > 0.5:
+        os._exit(1)
+    return light(config)
+
+
+class Unloadable:
+    """An objective that no other process can load: it ends that process."""
+
+    def __call__(self, config):
+        return light(config)
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+class Dying(Executor):
+    """As a pool of processes of the caller, which dies with what is under way when it is given a third trial."""
+
+    def __init__(self):
+        self.futures = []
+
+    def submit(self, function, config):
+        if len(self.futures) == 3:
+            raise BrokenProcessPool("a child process terminated abruptly")
+        future = Future()
+        future.set_running_or_notify_cancel()
+        self.futures.append(future)
+        if len(self.futures) == 1:
+            future.set_result(function(config))
+        if len(self.futures) == 3:
+            for each in self.futures[1:]:
+                each.set_exception(BrokenProcessPool("terminated abruptly"))
+        return future
 
 
 class Gauge:
@@ -86,8 +126,9 @@ def test_a_run_of_several_jobs_goes_on_with_trials_that_were_under_way(tmp_path)
         if trial.status == "failed":
             raise RuntimeError("stop")
 
-    with pytest.warns(UserWarning, match="failed: OSError"), pytest.raises(RuntimeError, match=r"^stop$"):
+    with pytest.warns(UserWarning, match="failed: OSError") as warned, pytest.raises(RuntimeError, match=r"^stop$"):
         minimize({"light": light, "heavy": interrupted}, LINE, 6, n_jobs=3, state=state, callback=stop, **OPTIONS)
+    assert warned[0].filename == __file__
     kept = BTAO.from_json(state.read_text())
     assert [trial.status for trial in kept.trials].count("failed") == 1 and kept.pending == []
     result = minimize(OBJECTIVES, LINE, 6, n_jobs=3, state=state, **OPTIONS)
@@ -219,6 +260,127 @@ def test_an_error_of_the_objective_waits_for_the_others_and_ends_the_run():
         minimize({"light": light, "heavy": broken}, LINE, 4, n_jobs=2, callback=told.append, **OPTIONS)
     assert "failed before any heavy trial succeeded" in caught.value.__notes__[0]
     assert {trial.level for trial in told} == {"light"}
+
+
+def test_ctrl_c_after_an_error_loses_nothing_that_has_ended(tmp_path, monkeypatch):
+    state, together = tmp_path / "run.json", threading.Barrier(3)
+    waits, ended, release = threading.Event(), threading.Event(), threading.Event()
+
+    def mixed(config):
+        together.wait(5)
+        if config["x"] == 0.1:
+            raise NameError("a bug")
+        waits.wait(5)
+        if config["x"] == 0.5:
+            ended.set()
+        else:
+            ended.wait(5)
+            time.sleep(0.05)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            release.wait(5)
+        return light(config)
+
+    def wait(futures):
+        waits.set()
+        return concurrent.futures.wait(futures)
+
+    monkeypatch.setattr("btao.running.run.wait", wait)
+    design = [{"x": x} for x in (0.1, 0.5, 0.9)]
+    with pytest.raises(KeyboardInterrupt) as caught:
+        minimize({"light": mixed, "heavy": heavy}, LINE, 4, n_jobs=3, state=state, design=design, **OPTIONS)
+    release.set()
+    assert isinstance(caught.value.__context__, NameError)
+    kept = BTAO.from_json(state.read_text()).trials
+    assert [trial.value for trial in kept] == [None, light({"x": 0.5}), None]
+    assert [trial.status for trial in kept] == ["pending", "ok", "pending"]
+
+
+@pytest.mark.parametrize("end", ["timeout", "Ctrl-C", "error"])
+def test_an_executor_of_the_caller_begins_nothing_after_the_end(end):
+    calls = []
+
+    def slow(config):
+        calls.append(config)
+        time.sleep(0.2)
+        if end == "error":
+            raise NameError("a bug")
+        return light(config)
+
+    def interrupt(trial):
+        if end == "Ctrl-C":
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as executor:
+        kind = {"timeout": RuntimeError, "Ctrl-C": KeyboardInterrupt, "error": NameError}[end]
+        options = {"timeout": 0.1 if end == "timeout" else None, "callback": interrupt, **OPTIONS}
+        with pytest.raises(kind):
+            minimize({"light": slow, "heavy": slow}, LINE, 4, n_jobs=4, executor=executor, **options)
+        assert executor.submit(abs, -1).result() == 1  # what waited before it has begun by now
+    # The thread begins the second as the first ends, before this is heard of.
+    assert len(calls) == 1 if end == "timeout" else len(calls) <= 2
+
+
+def test_a_trial_under_way_on_dask_is_not_withdrawn():
+    class DaskLike(Executor):
+        """As Dask's, whose futures are pending until they have ended."""
+
+        __module__ = "distributed.cfexecutor"
+
+        def submit(self, function, *arguments, **options):
+            future = Future()
+            threading.Timer(0.1, lambda: future.set_result(function(*arguments, **options))).start()
+            return future
+
+    told = []
+    with pytest.raises(RuntimeError, match="the timeout ended the run"):
+        minimize(OBJECTIVES, LINE, 4, n_jobs=3, executor=DaskLike(), timeout=0.05, callback=told.append, **OPTIONS)
+    assert sorted(trial.number for trial in told) == [0, 1, 2]
+
+
+def test_a_timeout_of_any_length_is_waited_for():
+    all_told(minimize(OBJECTIVES, LINE, 3, n_jobs=2, timeout=1e300, **OPTIONS), 3)
+
+
+def test_a_process_that_dies_of_a_trial_is_noted_and_the_next_call_goes_on_elsewhere(tmp_path):
+    state, told = tmp_path / "run.json", []
+    arguments = {"state": state, "design": [{"x": 0.2}, {"x": 0.8}, {"x": 0.4}, {"x": 0.1}], **OPTIONS}
+    with pytest.raises(BrokenProcessPool) as caught:
+        minimize({"light": deadly, "heavy": deadly}, LINE, 3, executor="processes", callback=told.append, **arguments)
+    (note,) = caught.value.__notes__
+    assert "with these under way: light trial 1 at {'x': 0.8}; " in note
+    assert f"{state} keeps them as failed: the same call goes on without them" in note
+    assert [(trial.number, trial.status) for trial in told] == [(0, "ok"), (1, "failed")]
+    kept = BTAO.from_json(state.read_text()).trials
+    assert kept == told and kept[1].error == "BrokenProcessPool: a process died while this ran"
+
+    calls = []
+    objectives = {level: lambda config, f=f: calls.append(config["x"]) or f(config) for level, f in OBJECTIVES.items()}
+    assert minimize(objectives, LINE, 3, **arguments).trials[1] == kept[1] and 0.8 not in calls
+    calls.clear()
+    retried = minimize(objectives, LINE, 3, retry_failed=True, **arguments)
+    assert calls[0] == 0.8 and retried.trials[1].value == light({"x": 0.8})
+
+
+def test_all_trials_on_the_pool_of_a_process_that_dies_are_failed_ones_and_the_others_are_not(tmp_path):
+    state = tmp_path / "run.json"
+    with pytest.raises(BrokenProcessPool) as caught:
+        minimize(OBJECTIVES, LINE, 3, n_jobs=4, executor=Dying(), state=state, **OPTIONS)
+    kept = BTAO.from_json(state.read_text()).trials
+    assert [trial.status for trial in kept] == ["ok", "failed", "failed", "pending"]
+    named = "; ".join(f"light trial {trial.number} at {trial.config}" for trial in kept[1:3])
+    assert f"with these under way: {named}; {state} keeps" in caught.value.__notes__[0]
+    with pytest.raises(BrokenProcessPool) as caught:
+        minimize(OBJECTIVES, LINE, 3, n_jobs=4, executor=Dying(), **OPTIONS)
+    assert caught.value.__notes__[0].endswith("; give state=, a file, to go on after this")
+
+
+def test_an_objective_that_processes_cannot_load_makes_no_trial_a_failed_one(tmp_path):
+    state, objectives = tmp_path / "run.json", {"light": Unloadable(), "heavy": heavy}
+    with pytest.raises(BrokenProcessPool) as caught:
+        minimize(objectives, LINE, 3, executor="processes", state=state, **OPTIONS)
+    assert not state.exists()
+    (note,) = caught.value.__notes__
+    assert note.startswith("New processes cannot load the objective: it must be importable there")
 
 
 def test_a_timeout_begins_no_trial_and_changes_no_proposal():

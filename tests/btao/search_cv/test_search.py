@@ -98,7 +98,7 @@ except ImportError as error:
     print(error)
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout == "BTAOSearchCV needs scikit-learn: pip install 'btao[sklearn]'\n"
+    assert run.stdout == "BTAOSearchCV needs scikit-learn: pip install scikit-learn\n"
 
 
 def test_a_pipeline_is_searched_and_refitted_on_all_samples():
