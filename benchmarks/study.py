@@ -146,4 +146,4 @@ def reference(name: str) -> Study:
     """
     if name not in references.COMMANDS:
         raise UsageError(f"no reference study {name!r}: choose one of {', '.join(references.COMMANDS)}")
-    return of_trials(references.load(name), f"reference results: {name}")
+    return of_trials(references.load(name), f"reference results: {name}", references.settings(name))

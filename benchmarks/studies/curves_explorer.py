@@ -22,7 +22,7 @@ class CurvesExplorer(Explorer):
     Parameters
     ----------
     trials : DataFrame
-        As `records.load` returns them.
+        As `records.load` returns them, one at least.
     labels : mapping
         By method (name and hash): the name to show. Those without are left out.
     cost : {"train_seconds", "heavy_runs", "heavy_equivalents", "time"}
@@ -41,14 +41,12 @@ class CurvesExplorer(Explorer):
     ImportError
         If ipywidgets is not installed.
     ValueError
-        If there is no trial, or a choice is none of those named.
+        If a choice is none of those named.
     """
 
     def __init__(self, trials: DataFrame, labels: Mapping[str, str], cost: str, **options: Any) -> None:
         widgets = widgets_for("explore()")
         check_choice("cost", cost, AXES)
-        if trials.empty:
-            raise ValueError("no run of this study is done: there is nothing to explore")
         self._trials, self._options = trials, {"labels": labels, **options}
         self._labels = keys(trials).map(labels)
         self.cost = widgets.Dropdown(

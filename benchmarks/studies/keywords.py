@@ -107,6 +107,8 @@ def _named(group: str, given: Any, additions: dict[Key, Addition]) -> tuple[str,
         kinds = "a name, a class or a function"
         raise UsageError(f"{group}={given!r}: give {kinds if group == 'method' else 'a name or a class'}")
     name = given.__name__
+    if not name.isidentifier():  # as that of a lambda
+        raise UsageError(f"{group}={name}: runs are recorded by its name; let def or class give it one")
     if (group, name) in additions:
         raise UsageError(f"method {name} is there twice: give classes of different names")
     code, place = capture(given), target(given)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
 
 from benchmarks.analysis.aggregate import reasons_without_result
+from benchmarks.analysis.incumbents import keys
 from benchmarks.figures.style import method_styles
 from benchmarks.records.labels import name_of
 from benchmarks.reporting.settings import Setting, read
@@ -46,11 +49,23 @@ def of_folder(out: Path) -> Study:
     return study
 
 
-def of_trials(trials: DataFrame, title: str) -> Study:
-    """The study of trials that are all of runs that are done, as `records.load` gives them."""
+def of_trials(trials: DataFrame, title: str, shared: Mapping[str, Mapping[str, Any]]) -> Study:
+    """The study of trials that are all of runs that are done, as `records.load` gives them.
+
+    `shared` is by task what its runs have in common, see `RunInfo.shared`; of a task whose trials are of other data, it
+    is taken for unknown.
+    """
     runs = trials[["task", "method", "seed"]].drop_duplicates()
     planned = dict(Counter(zip(runs["task"], runs["method"], strict=True)))
-    return Study(trials, (title,), tuple(method_styles(trials["method"])), planned)
+    known = {task: of for task, of in shared.items() if _is_of(trials[trials["task"] == task], of)}
+    settings = {key: of for task, of in known.items() for key in keys(trials[trials["task"] == task]).unique()}
+    return Study(trials, (title,), tuple(method_styles(trials["method"])), planned, settings=settings)
+
+
+def _is_of(trials: DataFrame, shared: Mapping[str, Any]) -> bool:
+    """Whether trials are of the data that a setting names."""
+    name = shared["data"]["name"] if shared["data"] else None
+    return bool((trials["data"] == name).all() if name else trials["data"].isna().all())
 
 
 def _missing(setting: Setting) -> list[MissingRun]:

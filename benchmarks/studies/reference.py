@@ -6,16 +6,19 @@ processor with AVX2, but for the columns of seconds.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import hashlib
 import os
 import shlex
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.analysis.variants import commands as ablation_commands
 from benchmarks.common.environment import portably
+from benchmarks.common.errors import UsageError
 from benchmarks.config.registry import ROOT, TABLES
 from btao.running.files import replacing
 
@@ -106,6 +109,26 @@ def _load(name: str, folder: Path) -> pandas.DataFrame:
     if not path.exists():
         raise FileNotFoundError(f"{path} is missing: `python -m benchmarks.reference {name}` makes it")
     return pandas.read_parquet(path)
+
+
+def settings(name: str) -> dict[str, dict[str, Any]]:
+    """By task what all runs of a result have in common, see `RunInfo.shared`: as its commands ask for it now.
+
+    A task is left out whose recorded table or data set cannot be found.
+    """
+    from benchmarks.config.request import read
+    from benchmarks.running.plan import plan
+
+    shared: dict[str, dict[str, Any]] = {}
+    for command in commands(name, small=_is_small(name)):
+        requests = read(command)
+        for request in (each for each in requests if each.task["name"] not in shared):
+            with tempfile.TemporaryDirectory() as out, contextlib.suppress(UsageError):
+                # Methods and seeds are no part of what is shared: one of each is built.
+                one = dict(list(request.methods.items())[:1])
+                made = plan(dataclasses.replace(request, methods=one, seeds=request.seeds[:1], out=Path(out)))
+                shared[request.task["name"]] = made.experiments[0].shared
+    return shared
 
 
 def there(name: str, folder: str | Path | None = None) -> bool:

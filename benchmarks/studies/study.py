@@ -14,11 +14,14 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
+from benchmarks.analysis import over_time
 from benchmarks.analysis.incumbents import RUN, incumbents, ordered_labels
 from benchmarks.analysis.intervals import check_choice
+from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.ranking import average_ranks, blocks
 from benchmarks.analysis.scores import scores
 from benchmarks.console.notebook import show_figures
+from benchmarks.figures.across_tasks import heat_map_figure, rank_figure, targets_figure
 from benchmarks.figures.curves import curves_figure
 from benchmarks.reporting import html, markdown
 from benchmarks.reporting.latex import latex
@@ -76,9 +79,9 @@ class Study:
         Raises
         ------
         ValueError
-            If the records of a task contradict each other, as trials on two data sets do.
+            If no run is done, or the records of a task contradict each other, as trials on two data sets do.
         """
-        return incumbents(self.trials)
+        return incumbents(self._done)
 
     def curves(self, cost: str = "train_seconds", *, measure: str | None = None, statistic: str = "mean") -> DataFrame:
         """What methods have reached against what it has cost, over seeds.
@@ -106,11 +109,11 @@ class Study:
         for _, states in self.states.groupby("task", sort=False):
             shown = measure or ("regret" if states["regret"].notna().any() else "value")
             parts.append(analysis.aggregate(states, cost, shown, statistic=statistic).assign(measure=shown))
-        return pd.concat(parts, ignore_index=True) if parts else DataFrame()
+        return pd.concat(parts, ignore_index=True)
 
     def summary(self, *, statistic: str = "mean") -> DataFrame:
         """What each method reached and what it cost: see `benchmarks.analysis.aggregate.summary`."""
-        return analysis.summary(self.trials, statistic=statistic)
+        return analysis.summary(self._done, statistic=statistic)
 
     def ranks(self, by: str | None = None) -> DataFrame:
         """The mean rank of each method, the best first: see `benchmarks.analysis.ranking.average_ranks`.
@@ -128,6 +131,37 @@ class Study:
         table = scores(self.states)
         return average_ranks(blocks(table, by or ("task" if table["task"].nunique() > 1 else "seed")))
 
+    def ranks_over_time(self, cost: str = "heavy_equivalents") -> DataFrame:
+        """The mean rank of each method after shares of a cost: see `benchmarks.analysis.over_time.ranks_over_time`."""
+        return over_time.ranks_over_time(self.states, cost)
+
+    def targets(self, cost: str = "heavy_equivalents") -> DataFrame:
+        """The share of targets reached by a cost: see `benchmarks.analysis.over_time.targets_reached`."""
+        return over_time.targets_reached(self.states, cost)
+
+    def per_task(self, first: str | None = None, *, statistic: str = "mean") -> DataFrame:
+        """What each method reached on each task, and tests against the first: see `benchmarks.analysis.per_task`."""
+        return per_task(scores(self.states), first, statistic)
+
+    def plot_ranks(
+        self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
+    ) -> Figure:
+        """Draw `ranks_over_time`: see `benchmarks.figures.across_tasks.rank_figure`."""
+        show_figures()
+        return rank_figure(self.ranks_over_time(cost), first=first, path=path)
+
+    def plot_targets(
+        self, cost: str = "heavy_equivalents", *, first: str | None = None, path: str | Path | None = None
+    ) -> Figure:
+        """Draw `targets`, an empirical distribution: see `benchmarks.figures.across_tasks.targets_figure`."""
+        show_figures()
+        return targets_figure(self.targets(cost), first=first, path=path)
+
+    def heat_map(self, *, statistic: str = "median", path: str | Path | None = None) -> Figure:
+        """Draw `per_task`, tasks and methods: see `benchmarks.figures.across_tasks.heat_map_figure`."""
+        show_figures()
+        return heat_map_figure(self.per_task(statistic=statistic), path=path)
+
     def plot(
         self,
         cost: str | Sequence[str] = "train_seconds",
@@ -143,18 +177,18 @@ class Study:
         """
         show_figures()
         options.setdefault("labels", self.labels or None)
-        return curves_figure(self.trials, cost, measure=measure, statistic=statistic, path=path, **options)
+        return curves_figure(self._done, cost, measure=measure, statistic=statistic, path=path, **options)
 
     def explore(self, cost: str = "train_seconds", **options: Any) -> CurvesExplorer:
         """The same in a notebook, with methods to switch on and off: see `benchmarks.studies.curves_explorer`."""
-        return CurvesExplorer(self.trials, options.pop("labels", None) or self.labels, cost, **options)
+        return CurvesExplorer(self._done, options.pop("labels", None) or self.labels, cost, **options)
 
     def latex(self, path: str | Path | None = None, **options: Any) -> str:
         """A table of methods and tasks in LaTeX: see `benchmarks.reporting.latex.latex`, also for `options`.
 
         It is written to a file, too, where a path is given.
         """
-        text = latex(self.trials, **options)
+        text = latex(self._done, **options)
         text = "".join(f"% {caution}.\n" for caution in self.cautions) + text
         if path is not None:
             write_whole(Path(path), text)
@@ -172,13 +206,13 @@ class Study:
         Raises
         ------
         ValueError
-            If it ends otherwise, or there is no trial to report.
+            If it ends otherwise, or no run is done.
         """
         path = Path(path)
         if path.suffix not in (".html", ".md"):
             raise ValueError(f"path={path}: give a name that ends in .html or .md")
         folder = path.with_suffix("")
-        page = study_page.page(self._shown, self.trials, self.labels, self.ranks, folder)
+        page = study_page.page(self._shown, self._done, self.labels, self.ranks, folder)
         write_whole(path, html.render(page) if path.suffix == ".html" else markdown.render(page, folder.name))
         return path
 
@@ -216,6 +250,15 @@ class Study:
 
     def _repr_html_(self) -> str:
         return html.fragment(self._shown)
+
+    @property
+    def _done(self) -> DataFrame:
+        """The trials; ValueError where there are none, which says what has become of the runs."""
+        if self.trials.empty:
+            more = len(self.missing) - study_page.MOST_MISSING
+            lines = [*self.missing[: study_page.MOST_MISSING], *([f"and {more} more"] if more > 0 else [])]
+            raise ValueError("; ".join(["no run of this study is done", *lines]))
+        return self.trials
 
     @property
     def _shown(self) -> tuple[Block, ...]:

@@ -51,7 +51,7 @@ def page(
     opening : tuple of Block
         As `shown` gives it.
     trials : DataFrame
-        As `records.load` returns them.
+        As `records.load` returns them, one at least.
     labels : mapping
         As `figures.curves.curves_figure` takes them.
     ranks : callable
@@ -62,10 +62,8 @@ def page(
     Raises
     ------
     ValueError
-        If there is no trial, or the records contradict each other.
+        If the records contradict each other.
     """
-    if trials.empty:
-        raise ValueError("no run of this study is done: there is nothing to report")
     figures = Section("Figures", "figures", tuple(_figures(trials, labels, folder)))
     return Page("Study", opening, (figures, _ranks(ranks)))
 

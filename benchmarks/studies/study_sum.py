@@ -48,12 +48,16 @@ def still_missing(*parts: tuple[DataFrame, Iterable[str]]) -> tuple[str, ...]:
 def several_settings(trials: DataFrame, settings: Settings) -> Iterator[str]:
     """A line for each task whose runs are of several settings, which names them by what they differ in.
 
-    Of settings that differ in their budgets alone, `study_table.unequal_budgets` speaks.
+    Where the settings of some runs are known and those of others are not, a line names the others. Of settings that
+    differ in their budgets alone, `study_table.unequal_budgets` speaks.
     """
     if trials.empty:
         return
     for task, mine in trials.groupby("task"):
         known = {key: dict(_leaves(settings[key])) for key in keys(mine).unique() if key in settings}
+        unknown = dict.fromkeys(name_of(key) for key in keys(mine).unique() if key not in settings)
+        if known and unknown:
+            yield f"{task}: the settings of these runs are not known, nor whether they compare: {', '.join(unknown)}"
         names = dict.fromkeys(name for leaves in known.values() for name in leaves)
         differing = [name for name in names if len({json.dumps(each.get(name)) for each in known.values()}) > 1]
         if all(name.startswith("budget.") for name in differing):

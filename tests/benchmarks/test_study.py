@@ -19,12 +19,15 @@ from benchmarks.config.request import read
 from benchmarks.records.run_folder import run_folders
 from benchmarks.running.plan import plan
 from benchmarks.status import main as status
+from benchmarks.studies import reference as references
+from benchmarks.studies.recorded_study import of_trials
 from btao import Real, Space
 from support import tables
 
 pytestmark = pytest.mark.usefixtures("forked_workers", "empty_figures")
 
-OPTIONS = {"scale": "smoke", "display": "plain", "jobs": 1}
+QUIET = {"display": "plain", "jobs": 1}
+OPTIONS = {"scale": "smoke"} | QUIET
 SPACE = Space({"x": Real(0.0, 1.0)})
 
 
@@ -231,6 +234,26 @@ def test_reference_results_are_a_study(monkeypatch):
     assert fcn.planned["fcn", "btao"] == 30 and fcn.methods[0] in fcn.labels.values()
     with pytest.raises(UsageError, match="no reference study 'profile': choose one of toy, synthetic"):
         study.reference("profile")
+
+
+def test_a_sum_with_reference_results_names_a_difference_of_their_settings(monkeypatch, tmp_path):
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    whole = study.reference("synthetic")
+    call = {"task": "currin", "methods": Midpoint, "seeds": 1, "budget": {"heavy": 20}, "out": tmp_path} | QUIET
+    assert (whole + study.run(**call)).cautions == []
+    with pytest.warns(UserWarning, match=r"^currin: .* 2 settings.*task.parameters.noise=0.5 \(Midpoint\)$"):
+        noisy = whole + study.run(**call, task_parameters={"noise": 0.5})
+    (line,) = noisy.cautions
+    assert "task.parameters.noise=0.0 (bohb, btao, btao_paper" in line and noisy.latex().startswith(f"% {line}.\n")
+
+
+def test_what_reference_results_and_replays_have_in_common_is_known_where_their_data_are(monkeypatch):
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    shared = references.settings("svm")
+    trials = references.load("svm", seeds=1)
+    assert len(of_trials(trials, "svm", shared).settings) == 9
+    assert shared["svm"]["data"]["name"] == trials["data"].iloc[0]
+    assert of_trials(trials.assign(data="another"), "svm", shared).settings == {}
 
 
 SCRIPT = """

@@ -27,7 +27,10 @@ def test_the_lowest_mean_is_named_with_what_overlaps_it_and_the_highest():
     assert lead(apart) == "`btao` has the lowest mean, 0.1 [0.08, 0.15]; `tpe` has the highest, 0.4"
 
 
-def test_what_has_no_mean_or_no_interval_is_not_compared():
+def test_what_has_no_interval_is_not_compared_and_what_has_no_mean_is_named():
     nan = math.nan
-    assert lead(rows(("tpe", nan, nan, nan), ("btao", 0.1, nan, nan))) == "`btao` has the lowest mean, 0.1"
+    late = rows(("tpe", nan, nan, nan), ("btao", 0.1, nan, nan))
+    assert lead(late) == "`btao` has the lowest mean, 0.1; `tpe` has no mean yet"
+    more = rows(*late.to_numpy(), ("smac", nan, nan, nan), ("gp_bo", nan, nan, nan))
+    assert lead(more).endswith("; `tpe`, `smac` and `gp_bo` have no mean yet")
     assert lead(rows(("tpe", nan, nan, nan))) == "no method has a mean yet"

@@ -13,7 +13,9 @@ from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
 from benchmarks.config.request import read
 from benchmarks.records.command import Command, Job
+from benchmarks.studies.functions import task as task_of
 from benchmarks.studies.keywords import keywords
+from btao import Real, Space
 
 NONE = {"budget": None, "parameters": None, "task_parameters": None}
 JOB = Job("", "toy", "0", (0,), {})
@@ -104,6 +106,16 @@ def test_the_folders_of_a_call_are_found_from_any_folder(tmp_path, monkeypatch):
         (lambda config, iterations: 0, None, "say its space and levels with @study.task"),
         ("toy", [], r"methods=\[\]: give one or more"),
         ("toy", [3], "method=3: give a name, a class or a function"),
+        (
+            "toy",
+            lambda space, trials, generator: {},
+            "^method=<lambda>: runs are recorded by its name; let def or class",
+        ),
+        (
+            task_of(Space({"x": Real(0.0, 1.0)}), light=1, heavy=2)(lambda config, iterations: 0.0),
+            None,
+            "^task=<lambda>: runs are recorded by its",
+        ),
         ("toy", [RandomSearch, RandomSearch], "method RandomSearch is there twice"),
     ],
 )

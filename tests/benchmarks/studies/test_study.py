@@ -1,5 +1,6 @@
 """The object that a notebook holds: its views, the sum of two, and its report."""
 
+import pandas as pd
 import pytest
 
 from benchmarks.reporting.latex import latex
@@ -56,8 +57,10 @@ def test_many_missing_runs_are_not_all_shown(two):
 def test_a_study_without_a_run_says_so():
     empty = Study(frame(run("", [])), LINES, ("btao",), {("currin", "btao"): 2}, ("btao, seed 0: failed",))
     assert "0 of 2" in empty._repr_html_()
-    with pytest.raises(ValueError, match="no run of this study is done"):
-        empty.report("study.html")
+    views = (empty.curves, empty.summary, empty.ranks, empty.plot, empty.explore, empty.latex, empty.targets)
+    for view in (*views, lambda: empty.report("study.html")):
+        with pytest.raises(ValueError, match=r"^no run of this study is done; btao, seed 0: failed$"):
+            view()
     assert repr(empty) == "Study(currin, heavy=3: 0 runs, 1 missing)"
 
 
@@ -96,6 +99,10 @@ def test_settings_are_cautioned_about_where_more_than_their_budgets_differ(two):
     assert list(several_settings(two.trials, other)) == [
         "currin: the runs are of 2 settings, whose figures do not compare: threads=1 (btao); threads=2 (tpe)"
     ]
+    assert list(several_settings(two.trials, {})) == []
+    assert list(several_settings(two.trials, {"btao-aaaa1111": shared})) == [
+        "currin: the settings of these runs are not known, nor whether they compare: tpe"
+    ]
 
 
 def test_a_run_that_both_have_is_taken_whole_from_the_first():
@@ -121,6 +128,21 @@ def test_a_plot_has_the_methods_in_their_order(two, tmp_path):
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [text.partition(" ")[0] for text in texts] == ["btao", "tpe"]
     assert len(figure.axes) == 2 and (tmp_path / "two.csv").exists()
+
+
+def test_ranks_over_time_targets_and_tasks_are_tables_and_figures(two, tmp_path):
+    ranks = two.ranks_over_time("heavy_runs").groupby("label")["rank"].last()
+    assert ranks.to_dict() == {"btao": 1.0, "tpe": 2.0}
+    shares = two.targets().groupby("label")["reached"].last()
+    assert shares["btao"] == pytest.approx(1.0) and shares["tpe"] < 0.5
+    table = two.per_task("btao").set_index("label")
+    assert table["value"].to_dict() == pytest.approx({"btao": 0.4, "tpe": 0.85}) and table.loc["tpe", "losses"] == 2
+    for name, draw in {"ranks": two.plot_ranks, "targets": two.plot_targets, "map": two.heat_map}.items():
+        draw(path=tmp_path / f"{name}.pdf")
+        assert (tmp_path / f"{name}.pdf").stat().st_size > 1000
+    drawn = pd.read_csv(tmp_path / "map.csv").set_index("label")["value"]
+    assert drawn.to_dict() == pytest.approx({"btao": 0.4, "tpe": 0.85})
+    assert set(pd.read_csv(tmp_path / "ranks.csv")["against"]) == {"heavy_equivalents"}
 
 
 def test_a_report_is_one_page_with_figures_beside_it(two, tmp_path):
