@@ -82,7 +82,8 @@ def minimize(
         Called with every new trial when it is in the state, to show or log it, those that end after an error or Ctrl-C
         included; the run ends if it returns True.
     warm_start : DataFrame, or list of dict or Trial, optional
-        Results made elsewhere, as `BTAO.add_trials` takes them.
+        Results made elsewhere, as `BTAO.add_trials` takes them. Of heavy results without a light one the best are run
+        lightly first, at most as many as the start has.
     enqueue : sequence of dict
         Configurations to try first, at both levels.
     retry_failed : bool
@@ -119,6 +120,8 @@ def minimize(
     TypeError, ValueError
         If an argument is wrong, or the file `state` belongs to a run with other arguments; a `design` or `levels` that
         are given are among these, what is new in each call, such as `n_heavy` and `n_jobs`, is not.
+    ConstraintFailure
+        If the constraint of the space raises.
     KeyboardInterrupt
         After Ctrl-C before a heavy trial has succeeded.
     RuntimeError
