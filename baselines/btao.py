@@ -13,6 +13,7 @@ from baselines.protocol import Capabilities, Measurement, Problem, SearchExhaust
 from btao import BTAO, Space, SpaceExhausted
 from btao.checks import check_integer
 from btao.spaces.constraint import allowed_points
+from btao.trial import Trial as Asked
 
 STARTS = ("nested", "random")
 
@@ -91,6 +92,7 @@ class BTAOMethod:
             n_init_heavy=len(initial.heavy) if initial and rule == "rate" else None,
         )
         self._recommended: int | None = None
+        self._asked: dict[int, Asked] = {}
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
 
     @property
@@ -110,6 +112,7 @@ class BTAOMethod:
             trial = self._optimizer.ask()
         except SpaceExhausted as error:
             raise SearchExhausted(str(error)) from None
+        self._asked[trial.number] = trial
         return Trial(trial.number, trial.config, trial.level == "heavy", self._budgets[trial.level])
 
     def tell(self, trial: Trial, measurement: Measurement) -> None:
@@ -120,10 +123,10 @@ class BTAOMethod:
         ValueError
             If the trial was not asked for, or was told before.
         """
-        asked = self._optimizer.trials
-        if not 0 <= trial.number < len(asked) or asked[trial.number].config != trial.config:
+        asked = self._asked.get(trial.number)
+        if asked is None or asked.config != trial.config:
             raise ValueError(f"trial {trial.number} is not pending: it was never asked for")
-        self._optimizer.tell(asked[trial.number], measurement.value, error=measurement.error, cost=measurement.cost)
+        self._optimizer.tell(asked, measurement.value, error=measurement.error, cost=measurement.cost)
         if trial.heavy and (recommended := self._optimizer.recommended):
             self._recommended = recommended.number
 

@@ -6,7 +6,6 @@ of a cell is the same whenever the same is run.
 
 from __future__ import annotations
 
-import io
 import sys
 import uuid
 from html import escape
@@ -15,6 +14,7 @@ from typing import Any, Self
 from benchmarks.common.formats import duration, number
 from benchmarks.console.board import Board
 from benchmarks.running.progress import Failure, Progress
+from btao.viewing.explorer import png_of
 
 INTERVAL = 0.25  # seconds between two tables, at least
 HEAD = ("method", "seeds", "heavy", "light", "best so far", "time left", "failed")
@@ -32,13 +32,7 @@ def show_figures() -> None:
     if (found := shell()) is not None:
         from matplotlib.figure import Figure  # late: progress is shown without it
 
-        found.display_formatter.formatters["image/png"].for_type(Figure, _png)
-
-
-def _png(figure: Any) -> bytes:
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png")
-    return drawn.getvalue()
+        found.display_formatter.formatters["image/png"].for_type(Figure, png_of)
 
 
 class Notebook:

@@ -134,7 +134,7 @@ class RunInfo:
     @property
     def shared(self) -> dict[str, Any]:
         """The identity but for the method: what methods that are compared have in common."""
-        return {name: value for name, value in self.identity.items() if name != "method"}
+        return shared_of(self.identity)
 
     @property
     def setting(self) -> str:
@@ -156,6 +156,11 @@ class RunInfo:
         values = {field.name: data[field.name] for field in dataclasses.fields(cls)}
         starts = tuple(Start(**start | {"command": Command.from_json(start["command"])}) for start in data["starts"])
         return cls(**values | {"status": Status(data["status"]), "starts": starts or (Start(),)})
+
+
+def shared_of(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """An identity but for the method."""
+    return {name: value for name, value in identity.items() if name != "method"}
 
 
 def digest_of(identity: Mapping[str, Any]) -> str:

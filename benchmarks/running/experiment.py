@@ -29,7 +29,7 @@ from benchmarks.records.command import Command
 from benchmarks.records.curves import record_of
 from benchmarks.records.provenance import provenance
 from benchmarks.records.run_folder import TRIES, RunFolder, former_folder
-from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now
+from benchmarks.records.run_info import RunInfo, Start, Status, digest_of, now, shared_of
 from benchmarks.records.source_code import digests
 from benchmarks.records.trials import Row, TrialLog
 from benchmarks.running.budget import Budget, BudgetedMethod, BudgetSpent
@@ -125,8 +125,8 @@ class Experiment:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """The identity but for the method."""
-        return {name: value for name, value in self.identity.items() if name != "method"}
+        """See `RunInfo.shared`."""
+        return shared_of(self.identity)
 
     @property
     def setting(self) -> str:

@@ -138,7 +138,8 @@ def report(plan: Plan, failures: Sequence[Failure], prefix: str = "") -> bool:
         print(f"figure: {figure_run(frame, path, labels=labels_of(frame, plan.experiments))}")
         for line in ended_early(plan.experiments, out):
             print(f"ended with budget left: {line}", file=sys.stderr)
-        lines = without_result(frame) + without_trial(ended, frame)
+        lines = without_result(frame)
+        lines += [f"{each.method.name}, seed {each.seed}: no trial" for each in without_trial(ended, frame)]
         for line in lines:
             print(f"no result: {line}", file=sys.stderr)
     except (ValueError, OSError) as error:
@@ -164,11 +165,10 @@ def labels_of(frame: DataFrame, experiments: Iterable[Experiment]) -> dict[str, 
     return ordered_labels(frame, dict.fromkeys(experiment.method.name for experiment in experiments))
 
 
-def without_trial(experiments: Iterable[Experiment], frame: DataFrame) -> list[str]:
-    """A line for every run that has no row among the trials of a command: method and seed."""
-    there = set(zip(frame["method"], frame["seed"], strict=True))
-    runs = [(experiment.method.name, experiment.seed) for experiment in experiments]
-    return [f"{method}, seed {seed}: no trial" for method, seed in runs if (method, seed) not in there]
+def without_trial(experiments: Iterable[Experiment], frame: DataFrame) -> list[Experiment]:
+    """Those that have no row among the trials of a command."""
+    there = set() if frame.empty else set(zip(frame["method"], frame["seed"], strict=True))
+    return [experiment for experiment in experiments if (experiment.method.name, experiment.seed) not in there]
 
 
 def ended_early(experiments: Iterable[Experiment], out: Path) -> list[str]:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.analysis.aggregate import reasons_without_result
-from benchmarks.analysis.incumbents import RUN
 from benchmarks.config import registry
 from benchmarks.config.request import read
 from benchmarks.records.command import Command
 from benchmarks.running.plan import Plan, plan
-from benchmarks.studies.execution import command_of, ended_early, run_plan, trials
+from benchmarks.studies.execution import command_of, ended_early, run_plan, trials, without_trial
 from benchmarks.studies.keywords import keywords
 from benchmarks.studies.rerun import set_aside
 from benchmarks.studies.study_sum import MissingRun, Run, Settings
@@ -88,8 +87,7 @@ def _missing(plan: Plan, failures: Sequence[Failure]) -> list[str]:
 def _without_result(ended: Sequence[Experiment], frame: DataFrame) -> list[MissingRun]:
     """A line for each run that came to its end without a heavy result."""
     reasons = {} if frame.empty else reasons_without_result(frame)
-    there = set() if frame.empty else {*frame[RUN].itertuples(index=False, name=None)}
-    reasons |= {run: "no trial" for experiment in ended if (run := _run(experiment)) not in there}
+    reasons |= {_run(experiment): "no trial" for experiment in without_trial(ended, frame)}
     return [MissingRun.of(run, why) for run, why in reasons.items()]
 
 

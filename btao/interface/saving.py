@@ -22,22 +22,24 @@ OPTIONS = (
 class Saving(Parts):
     """The methods of `BTAO` by which its state is kept."""
 
-    def to_json(self) -> str:
-        """The whole state as JSON text, from which `from_json` continues exactly."""
+    def to_dict(self) -> dict[str, Any]:
+        """The whole state as data that JSON can hold."""
         with self._lock:
-            return write_state(
-                {
-                    "space": self.space.to_dict(),
-                    "delta_bounds": bounds_to_json(self.delta_bounds),
-                    "rho_bounds": bounds_to_json(self.rho_bounds),
-                    **{name: getattr(self, name) for name in OPTIONS},
-                    "configs": [*self._history.given.values()],
-                    "design": self._rule.design.tolist(),
-                    "trials": [trial.to_dict() for trial in map(self._direction.turn_trial, self._history.trials)],
-                    "enqueued": self._enqueued.to_list(),
-                    "state": self._rule.state(),
-                }
-            )
+            return {
+                "space": self.space.to_dict(),
+                "delta_bounds": bounds_to_json(self.delta_bounds),
+                "rho_bounds": bounds_to_json(self.rho_bounds),
+                **{name: getattr(self, name) for name in OPTIONS},
+                "configs": [dict(config) for config in self._history.given.values()],
+                "design": self._rule.design.tolist(),
+                "trials": [trial.to_dict() for trial in map(self._direction.turn_trial, self._history.trials)],
+                "enqueued": self._enqueued.to_list(),
+                "state": self._rule.state(),
+            }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text, from which `from_json` continues exactly."""
+        return write_state(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str, *, constraint: Callable[[dict[str, Any]], bool] | None = None) -> Self:

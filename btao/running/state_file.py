@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from btao.interface.saving import OPTIONS
+from btao.interface.state import write_state
 from btao.optimizer import BTAO
 from btao.running.files import write_whole
 from btao.running.objectives import Levels
@@ -90,7 +91,7 @@ class StateFile:
     def write(self, optimizer: BTAO) -> None:
         """Keep the state; RuntimeError if another run wrote to the file meanwhile, which is then left to it."""
         levels = None if self._levels is None else {name: astuple(level) for name, level in self._levels.items()}
-        content = json.dumps({**json.loads(optimizer.to_json()), "levels": levels}).encode()
+        content = write_state({**optimizer.to_dict(), "levels": levels}).encode()
         if self.path.exists() and self.path.read_bytes() != self._known:
             taken, self.path = self.path, _free(self.path)
             write_whole(self.path, content)

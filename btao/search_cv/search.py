@@ -234,9 +234,10 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
                     warnings.warn(f"{told.level} run {told.number} failed, its score is {score}", stacklevel=2)
                 if self.verbose:
                     print(f"{told.level} run {told.number}: score {score:.6g} of {candidates.params(told.config)}")
-            latest = optimizer.trials[-patience:]
+            trials = optimizer.trials
+            latest = trials[-patience:]
             given_up = len(latest) == patience and all(trial.status == "failed" for trial in latest)
-            n_done = sum(trial.level == "heavy" for trial in optimizer.trials)
+            n_done = sum(trial.level == "heavy" for trial in trials)
             batch = [] if given_up or n_done >= n_heavy else _next(optimizer)
         if optimizer.best is None:
             raise ValueError(

@@ -20,6 +20,13 @@ def widgets_for(purpose: str) -> Any:
     return load("ipywidgets", purpose, extra="notebooks")
 
 
+def png_of(figure: Any, **options: Any) -> bytes:
+    """A matplotlib Figure as a picture; `options` are those of its `savefig`."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", **options)
+    return drawn.getvalue()
+
+
 class Explorer(ABC):
     """Controls, and a figure that is drawn anew when one of them changes.
 
@@ -55,9 +62,7 @@ class Explorer(ABC):
 
     def _redraw(self, change: Any = None) -> None:
         self.figure = self.draw()
-        drawn = io.BytesIO()
-        self.figure.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight")
-        self._image.value = drawn.getvalue()
+        self._image.value = png_of(self.figure, dpi=DPI, bbox_inches="tight")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         still = {"image/png": base64.b64encode(self.png).decode(), "text/plain": repr(self)}

@@ -1,36 +1,24 @@
 """btao.viewing.plots and html: what is drawn, and where."""
 
 import importlib
-import math
 
 import matplotlib
 import matplotlib.figure
 import numpy as np
 import pytest
+from profiles import MODEL, SPACE, conditional, line, searched
 
-from btao import BTAO, Categorical, Constant, Integer, Real, Space, When
+from btao import BTAO, Categorical, Real, Space
 from optimizer_runs import FREE, play
 
 matplotlib.use("agg")
-SPACE = Space({"rate": Real(1e-4, 1e-1, log=True), "n": Integer(1, 9), "kind": Categorical(["a", "b"])})
-
-
-def error(config, level):
-    value = 0.1 + (math.log10(config["rate"]) + 2) ** 2 / 10 + 0.02 * config["n"] + 0.1 * (config["kind"] == "b")
-    return value if level == "heavy" else 1.2 * value
 
 
 @pytest.fixture(scope="module")
 def optimizer():
-    optimizer = BTAO(SPACE, n_init=3, seed=1, **FREE)
-    play(optimizer, 10, error)
+    optimizer = searched()
     optimizer.tell(optimizer.ask(), error="no")
     return optimizer
-
-
-def line(ax, label):
-    (found,) = [each for each in ax.get_lines() if each.get_label() == label]
-    return np.array(found.get_xdata(), dtype=float), np.array(found.get_ydata(), dtype=float)
 
 
 def values(optimizer, level):
@@ -39,7 +27,7 @@ def values(optimizer, level):
 
 def test_a_profile_of_one_parameter_has_mean_band_and_data_of_both_levels(optimizer):
     ax = optimizer.plot_profile("rate")
-    x, mean = line(ax, "heavy, by the model")
+    x, mean = line(ax, MODEL)
     assert (x[0], x[-1], ax.get_xscale(), ax.get_xlabel()) == (1e-4, 1e-1, "log", "rate")
     best = optimizer.best.config
     expected, std = optimizer.predict([best | {"rate": each} for each in x.tolist()])
@@ -105,10 +93,7 @@ def test_a_notebook_shows_a_table(optimizer):
 
 
 def test_where_parameters_are_conditional_only_the_configurations_that_have_them_are_drawn():
-    parameters = {"momentum": Real(0, 1), "kind": Categorical(["a", "b"]), "fixed": Constant(3)}
-    space = Space(parameters, conditions={"momentum": When("kind", "b")})
-    optimizer = BTAO(space, n_init=4, seed=2, **FREE)
-    play(optimizer, 16, lambda config, level: 0.5 * (config["kind"] == "a") + config.get("momentum", 0.2) ** 2)
+    optimizer = conditional()
     assert optimizer.best.config["kind"] == "b"
     ax = optimizer.plot_profile("momentum")
     with_it = [trial.value for trial in values(optimizer, "light") if "momentum" in trial.config]
@@ -119,7 +104,7 @@ def test_where_parameters_are_conditional_only_the_configurations_that_have_them
     assert frame.loc[frame["kind"] == "a", "momentum"].isna().all()
     assert optimizer.importance()["fixed"] == 0
 
-    other = BTAO(space, n_init=4, seed=2, **FREE)
+    other = BTAO(optimizer.space, n_init=4, seed=2, **FREE)
     play(other, 16, lambda config, level: 0.5 * (config["kind"] == "b"))
     with pytest.raises(ValueError, match=r"names must be active in the best configuration, .* but 'momentum' is not"):
         other.plot_profile("momentum")
@@ -129,7 +114,7 @@ def test_where_the_constraint_refuses_nothing_is_drawn():
     space = Space({"x": Real(0, 1), "y": Real(0, 1)}, constraint=lambda config: config["x"] + config["y"] <= 1.2)
     optimizer = BTAO(space, n_init=4, seed=2, **FREE)
     play(optimizer, 16, lambda config, level: (config["x"] - 0.7) ** 2 + (config["y"] - 0.4) ** 2)
-    x, mean = line(optimizer.plot_profile("x"), "heavy, by the model")
+    x, mean = line(optimizer.plot_profile("x"), MODEL)
     allowed = x + optimizer.best.config["y"] <= 1.2
     assert 0 < allowed.sum() < len(x)
     np.testing.assert_array_equal(np.isfinite(mean), allowed)

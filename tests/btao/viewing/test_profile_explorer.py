@@ -2,38 +2,28 @@
 
 import base64
 import importlib
-import math
 
 import matplotlib
 import numpy as np
 import pytest
+from profiles import MODEL, SPACE, conditional, line, searched
 
-from btao import BTAO, Categorical, Constant, Integer, Real, Space, When
+from btao import BTAO
 from btao.viewing.explorer import STATIC
-from optimizer_runs import FREE, play
 
 matplotlib.use("agg")
-SPACE = Space({"rate": Real(1e-4, 1e-1, log=True), "n": Integer(1, 9), "kind": Categorical(["a", "b"])})
 VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-def error(config, level):
-    value = 0.1 + (math.log10(config["rate"]) + 2) ** 2 / 10 + 0.02 * config["n"] + 0.1 * (config["kind"] == "b")
-    return value if level == "heavy" else 1.2 * value
 
 
 @pytest.fixture(scope="module")
 def optimizer():
-    optimizer = BTAO(SPACE, n_init=3, seed=1, **FREE)
-    play(optimizer, 10, error)
-    return optimizer
+    return searched()
 
 
 def mean(explorer):
     """The line of the model, as drawn."""
     (ax,) = explorer.figure.axes
-    (found,) = [each for each in ax.get_lines() if each.get_label() == "heavy, by the model"]
-    return np.array(found.get_xdata(), dtype=float), np.array(found.get_ydata(), dtype=float)
+    return line(ax, MODEL)
 
 
 def test_it_begins_at_the_best_configuration_and_sliders_move_the_slice(optimizer):
@@ -84,10 +74,7 @@ def test_a_profile_may_be_drawn_elsewhere_without_controls(optimizer):
 
 
 def test_where_there_is_no_profile_a_sentence_says_why():
-    parameters = {"momentum": Real(0, 1), "kind": Categorical(["a", "b"]), "fixed": Constant(3)}
-    space = Space(parameters, conditions={"momentum": When("kind", "b")})
-    optimizer = BTAO(space, n_init=4, seed=2, **FREE)
-    play(optimizer, 16, lambda config, level: 0.5 * (config["kind"] == "a") + config.get("momentum", 0.2) ** 2)
+    optimizer = conditional()
     explorer = optimizer.explore_profile("momentum")
     assert len(mean(explorer)[0]) > 1
     explorer.at["kind"].value = "a"
