@@ -157,9 +157,9 @@ class Pairs:
         return factor
 
     def inverse(self, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor."""
+        """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor, whose memory it takes."""
         inverse: FloatArray
-        inverse, _ = dpotri(factor, lower=1)
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         return inverse.T.ravel().take(self.below), inverse.diagonal()
 
     def products(self, values: FloatArray) -> FloatArray:

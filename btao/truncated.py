@@ -338,7 +338,7 @@ class _Problem:
         kept = np.isfinite(lower) | np.isfinite(upper)
         if not kept.any():
             return None
-        factor, jitter = _factorize(cov[np.ix_(kept, kept)])
+        factor, jitter = _factorize(cov if kept.all() else cov[np.ix_(kept, kept)])
         diagonal = factor.diagonal().copy()
         with np.errstate(over="ignore"):
             alpha, beta = (_clip((x - mean)[kept] / diagonal) for x in (lower, upper))
