@@ -148,13 +148,7 @@ class Recording:
         if not self.path.exists():
             return None
         known = table.load(self.path)
-        mine = self._head()
-        differing = [
-            f"{name} {theirs} instead of {ours}"
-            for name, ours in vars(mine).items()
-            if (theirs := getattr(known.head, name)) != ours and name not in ("made_by", "timed_by")
-        ]
-        if differing:
+        if differing := self._head().unlike(known.head):
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
         return known
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,12 @@ class Head:
         """
         gpus = any(machine.get("gpus") for machine in self.machines)
         return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
+
+    def unlike(self, other: Head, but: Collection[str] = ()) -> list[str]:
+        """What another table was made from otherwise, in words, but for who made and timed it and some fields."""
+        asked = [name for name in vars(self) if name not in {"made_by", "timed_by", *but}]
+        pairs = {name: (getattr(other, name), getattr(self, name)) for name in asked}
+        return [f"{name} {theirs} instead of {ours}" for name, (theirs, ours) in pairs.items() if theirs != ours]
 
     def objective(self, **changes: Any) -> Objective:
         """The task as it was recorded, but for `changes` of its parameters.
