@@ -23,6 +23,7 @@ from benchmarks.analysis.intervals import Resampling, bootstrap, interval, wilso
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.variants import DEFAULT, METHOD
 from benchmarks.objectives.protocol import Objective
+from benchmarks.tables.design import least
 from benchmarks.tables.table import Table
 
 # Of every interval; where the largest or least of several pairs is judged, corrected for their number.
@@ -215,7 +216,7 @@ def _differences(
 
 def _sample(table: Table) -> Table:
     """The table without the center and the corners of the space, with which its design begins."""
-    first = 1 + 2 ** len(table.head.objective().space.parameters)
+    first = least(table.head.objective().space)
     return Table(table.name, table.head, table.rows[table.rows["configuration"] >= first])
 
 
