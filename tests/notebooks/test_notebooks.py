@@ -73,8 +73,9 @@ def test_texts_are_short_and_their_figures_are_computed(path):
 
 @pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
 def test_figures_in_seconds_show_errors_as_texts_and_tables_do(path):
-    drawn = [cell.source for cell in cells(path, "code") if "curves_figure" in cell.source]
-    assert len(drawn) == 2 and all('measure="value"' in source for source in drawn)
+    source = "\n".join(cell.source for cell in cells(path, "code"))
+    assert re.findall(r'curves_figure\(.*measure="(\w+)"', source) == ["value", "test_error", "value"]
+    assert source.count("curves_figure(") == 3
 
 
 @pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
@@ -118,6 +119,20 @@ def test_a_notebook_follows_its_parameters(tmp_path, quiet):
     assert there["ends"].set_index("method")["n"].to_dict() == {"btao": 3, "random_search": 3}
     assert list(there["speeds"]) == ["btao"]
     assert "cannot tell" in set(there["verdicts"]["verdict"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_of_runs_that_end_by_seconds_says_so_once_and_has_their_test_errors(tmp_path, quiet, capsys):
+    trials = reference.load("svm", methods=["btao", "random_search"], seeds=3)
+    trials.assign(train_budget=150.0, test_error=trials["value"] + 0.001).to_parquet(tmp_path / "svm.parquet")
+    there = run("03_svm", {"folder": str(tmp_path)})
+    assert there["equal"] and set(there["spent"]) == {150.0}
+    assert "at its own end" not in there["table"]
+    assert there["at"][3].set_index("label")["mean"].notna().all()  # what is reached by the end of all runs
+    ends = there["by_label"]
+    assert (ends["test_mean"] - ends["best_mean"]).tolist() == pytest.approx([0.001, 0.001])
+    assert there["table"]["test error at the end"].str.startswith("0.0").all()
+    assert set(ends["train_seconds"]) == {150.0}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -3,10 +3,11 @@
 import pandas as pd
 import pytest
 from matplotlib.image import imread
+from small_grid import save_grid
 
 from benchmarks.analysis.variants import label
 from benchmarks.config.request import read
-from benchmarks.studies import reference
+from benchmarks.studies import equal_seconds, reference
 
 
 def test_an_unknown_table_is_named_with_those_there_are():
@@ -56,6 +57,19 @@ def test_every_command_can_be_read_at_both_sizes(name):
     assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
     small = [request for command in reference.commands(name, small=True) for request in read(command)]
     assert {request.seeds for request in small} == {(0, 1)}
+
+
+def test_where_a_task_has_a_grid_all_runs_end_after_equal_seconds(tmp_path, monkeypatch):
+    monkeypatch.setattr(reference, "TABLES", tmp_path)
+    monkeypatch.setattr(equal_seconds, "budget", lambda replay, *size: f"budget.train_seconds={size[0]}.{size[1]}")
+    assert reference.commands("fcn") == reference.COMMANDS["fcn"]
+    save_grid(tmp_path)
+    (request,) = read(*reference.commands("fcn"))
+    assert request.budget == {"train_seconds": 40.30} and request.seeds == tuple(range(30))
+    (before,) = read(*reference.commands("svm"))
+    assert set(request.methods) == {*before.methods, "gp_ei", "btao_rate"}
+    (small,) = read(*reference.commands("fcn", small=True))
+    assert (small.budget, small.seeds, small.jobs) == ({"train_seconds": 10.2}, (0, 1), 1)
 
 
 def test_an_ablation_is_tried_on_a_few_variants_of_one_task():
