@@ -115,20 +115,20 @@ def ratios(
             raise ValueError(f"{name} must be one of {', '.join(scores['label'].unique())}, got {label!r}")
 
     def ratio(mine: np.ndarray, other: np.ndarray, axis: int = -1) -> np.ndarray:
-        return function(mine, axis=axis) / function(other, axis=axis)
+        return np.divide(function(mine, axis=axis), function(other, axis=axis))
 
     rows = []
     for task, runs in scores.groupby("task", sort=False):
-        samples = [runs.loc[runs["label"] == label, "score"].to_numpy(float) for label in (of, to)]
-        wrong = [score for sample in samples for score in sample if not 0 <= score < np.inf]
+        mine, other = (runs.loc[runs["label"] == label, "score"].to_numpy(float) for label in (of, to))
+        wrong = [score for score in (*mine, *other) if not 0 <= score < np.inf]
         if wrong:
             raise ValueError(f"scores must be finite and not negative, got {wrong[0]} on {task}")
-        if not all(map(len, samples)):
+        if not (len(mine) and len(other)):
             continue
-        samples = [np.maximum(sample, REGRET_FLOOR) for sample in samples]
-        low, high = bootstrap(samples, ratio, resampling)
-        row = {"task": task, "of": of, "to": to, "statistic": statistic, "ratio": float(ratio(*samples))}
-        rows.append(row | {"low": float(low), "high": float(high), "n": len(samples[0]), "n_to": len(samples[1])})
+        mine, other = np.maximum(mine, REGRET_FLOOR), np.maximum(other, REGRET_FLOOR)
+        low, high = bootstrap([mine, other], ratio, resampling)
+        row = {"task": task, "of": of, "to": to, "statistic": statistic, "ratio": float(ratio(mine, other))}
+        rows.append(row | {"low": float(low), "high": float(high), "n": len(mine), "n_to": len(other)})
     return pd.DataFrame(rows, columns=["task", "of", "to", "statistic", "ratio", "low", "high", "n", "n_to"])
 
 

@@ -141,17 +141,19 @@ def pairs_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure:
     lost = (tested["losses"] + tested["ties"] / 2) / tested["pairs"]
     words = tested["losses"].astype(int).astype(str) + " : " + tested["wins"].astype(int).astype(str)
     told = tested["p_holm"] < LEVEL
-    cells = tested.assign(lost=lost, words=words, told=told).pivot(index="task", columns="label")
-    cells = cells.reindex(tested["task"].unique())
-    order = cells["lost"].mean().sort_values(kind="stable").index
-    shades, words = cells["lost"][order], cells["words"][order].fillna("")
+    cells = tested.assign(lost=lost, words=words, told=told)
+    order = cells.groupby("label")["lost"].mean().sort_values(kind="stable").index
+    shades, texts, bold = (
+        cells.pivot(index="task", columns="label", values=name).reindex(tested["task"].unique(), columns=order)
+        for name in ("lost", "words", "told")
+    )
     first = tested["over"].iloc[0]
     note = (
         f"seeds on which {first} ends better : worse than the method, without ties; blue: {first} is better; bold: "
         f"told apart by Wilcoxon's signed-rank test, level {LEVEL:g} on each task after Holm's correction"
     )
     white = (shades - 0.5).abs() > SATURATED
-    return save(_map(words, shades, cells["told"][order].eq(True), white, "RdBu", note), table, path)
+    return save(_map(texts, shades, bold.eq(True), white, "RdBu", note), table, path)
 
 
 def _map(texts: DataFrame, shades: DataFrame, bold: DataFrame, white: DataFrame, colors: str, note: str) -> Figure:
@@ -166,7 +168,7 @@ def _map(texts: DataFrame, shades: DataFrame, bold: DataFrame, white: DataFrame,
         for row, column in zip(*np.nonzero(shades.notna().to_numpy()), strict=True):
             color = "white" if white.iat[row, column] else "black"
             weight = "bold" if bold.iat[row, column] else "normal"
-            text = texts.iat[row, column]
+            text = str(texts.iat[row, column])
             axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=color, fontweight=weight)
         axes.set_xticks(range(labels), texts.columns, rotation=30, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(tasks), texts.index)

@@ -69,7 +69,7 @@ def speed_ups_over_tasks_figure(over_tasks: DataFrame, tasks: DataFrame, *, path
         left, right = limits(pd.concat([table[["speed_up", "low", "high"]], tasks[["speed_up"]]]))
         axes.set(xlim=(left, right), xlabel=f"speed-up of {of}, {AXIS_NAMES[against]}")
         axes.axvline(1, color="black", linewidth=0.8)
-        for place, row in table.iterrows():
+        for place, (_, row) in enumerate(table.iterrows()):
             style = styles[row["over"]]
             mine = tasks.loc[tasks["over"] == row["over"], "speed_up"].dropna().clip(left, right)
             axes.plot(mine, [-place] * len(mine), "o", color=style.color, markersize=4, alpha=0.35, clip_on=False)

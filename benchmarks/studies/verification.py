@@ -60,7 +60,7 @@ def slim(trials: pandas.DataFrame) -> pandas.DataFrame:
 
     Without configurations; seconds in milliseconds; the truth of heavy runs alone, and only where it is not the value.
     """
-    kept = trials[[name for name in trials if not name.startswith("config.")]]
+    kept = trials[[name for name in trials.columns if not name.startswith("config.")]]
     seconds = ["train_seconds", "method_seconds", "time"]
     told = kept["heavy"] & (kept["truth"] != kept["value"])
     return kept.assign(truth=kept["truth"].where(told), **kept[seconds].round(3))

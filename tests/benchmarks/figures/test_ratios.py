@@ -15,9 +15,7 @@ INF = math.inf
 
 def dots(axes, **look):
     """The places of the dots of a look, in the order of their drawing."""
-    lines = [
-        line for line in axes.get_lines() if all(getattr(line, f"get_{name}")() == is_ for name, is_ in look.items())
-    ]
+    lines = [one for one in axes.get_lines() if all(getattr(one, f"get_{name}")() == look[name] for name in look)]
     return [(x, y) for line in lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
 
 
