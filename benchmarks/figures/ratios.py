@@ -22,6 +22,7 @@ from benchmarks.figures.style import (
     height_below,
     label_styles,
     plain_numbers,
+    powers_of_ten,
     save,
 )
 
@@ -33,6 +34,7 @@ AXIS_NAMES = {
 }
 INSIDE = 0.03  # of the axis, from its edge to the marker of a ratio that is 0 or infinite
 WIDTH, ROW = 6.4, 0.27  # inches
+WIDE = 100  # from the left of an axis to its right, from where plain numbers run together
 WITHIN, ABOVE = Style("#0072B2", "-", "o"), Style("#D55E00", "-", "s")  # a goal
 
 
@@ -67,8 +69,7 @@ def speed_ups_over_tasks_figure(over_tasks: DataFrame, tasks: DataFrame, *, path
     with drawing():
         figure, axes = _begin([f"over {over}" for over in table["over"]], note)
         left, right = limits(pd.concat([table[["speed_up", "low", "high"]], tasks[["speed_up"]]]))
-        axes.set(xlim=(left, right), xlabel=f"speed-up of {of}, {AXIS_NAMES[against]}")
-        axes.axvline(1, color="black", linewidth=0.8)
+        _scale(axes, left, right, f"speed-up of {of}, {AXIS_NAMES[against]}")
         for place, (_, row) in enumerate(table.iterrows()):
             style = styles[row["over"]]
             mine = tasks.loc[tasks["over"] == row["over"], "speed_up"].dropna().clip(left, right)
@@ -104,8 +105,7 @@ def regret_ratios_figure(table: DataFrame, goal: float, *, path: str | Path | No
     )
     with drawing():
         figure, axes = _begin(list(table["task"]), note)
-        axes.set(xlim=limits(table[["ratio", "low", "high"]]), xlabel=f"final regret of {of} / that of {to}")
-        axes.axvline(1, color="black", linewidth=0.8)
+        _scale(axes, *limits(table[["ratio", "low", "high"]]), f"final regret of {of} / that of {to}")
         axes.axvline(goal, color=ABOVE.color, linewidth=1.0, linestyle="--")
         for place, (ratio, low, high) in enumerate(table[["ratio", "low", "high"]].to_numpy(float)):
             mark_ratio(axes, ratio, low, high, -place, ABOVE if ratio > goal else WITHIN)
@@ -142,10 +142,16 @@ def _begin(rows: Sequence[str], note: str) -> tuple[Figure, Axes]:
     note = textwrap.fill(note, int(LETTERS_PER_INCH * WIDTH))
     figure = Figure(figsize=(WIDTH, 0.8 + ROW * len(rows) + height_below(0, 1, note)), layout="constrained")
     axes = figure.add_subplot()
-    axes.set(xscale="log", ylim=(0.4 - len(rows), 0.6))
+    axes.set_ylim(0.4 - len(rows), 0.6)
     axes.set_yticks([-place for place in range(len(rows))], rows)
     axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
     axes.grid(visible=False, axis="y")
-    plain_numbers(axes.xaxis)
     below_panels(figure, [], 1, note)
     return figure, axes
+
+
+def _scale(axes: Axes, left: float, right: float, name: str) -> None:
+    """A logarithmic axis of ratios with its name, and a line at 1."""
+    axes.set(xscale="log", xlim=(left, right), xlabel=name)
+    (plain_numbers if right < WIDE * left else powers_of_ten)(axes.xaxis)
+    axes.axvline(1, color="black", linewidth=0.8)

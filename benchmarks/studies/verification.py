@@ -46,12 +46,12 @@ COMMANDS = {
     ],
 }
 # What is changed to try them, as in `reference.SMALL`.
-QUICK = {"method": "[random_search,gp_ei,btao,btao_rate]"}
+QUICK = {"method": "[random_search,gp_ei,btao_rate]"}
 SMALL = {
-    "functions": {"task": "forrester,branin_shifted", "budget.iterations": "60", **QUICK},
-    "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "120", **QUICK},
-    **{noise: {"budget.iterations": "60", "method": "[gp_ei,btao_rate]"} for noise in ("noise_1", "noise_5")},
-    "live": {"scale": "smoke", "budget.iterations": "60", **QUICK},
+    "functions": {"task": "forrester,branin_shifted", "budget.iterations": "40", **QUICK},
+    "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},
+    **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao_rate]"} for noise in ("noise_1", "noise_5")},
+    "live": {"scale": "smoke", "budget.iterations": "40", **QUICK},
 }
 
 
