@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from small_grid import small_grid
 
 from benchmarks.analysis import training_noise as noise
-from benchmarks.figures.training_noise import figure_noise
+from benchmarks.figures.training_curves import figure_noise
 from layout import faults
 
 ERRORS = pandas.DataFrame({0: [0.1, 0.3, 0.5, 0.7, 0.9], 1: [0.3, 0.3, 0.5, 0.9, 0.5]})

@@ -7,13 +7,11 @@ from small_grid import save_grid
 
 from benchmarks.analysis.variants import label
 from benchmarks.config.request import read
-from benchmarks.studies import equal_seconds, reference
+from benchmarks.studies import equal_seconds, reference, verification
 
 
 def test_an_unknown_table_is_named_with_those_there_are():
-    with pytest.raises(
-        ValueError, match="no reference 'tony'; there are toy, synthetic, svm, fcn, cnn, ablation, profile"
-    ):
+    with pytest.raises(ValueError, match=r"no reference 'tony'; there are toy, synthetic, svm, .*, live, profile$"):
         reference.load("tony")
 
 
@@ -54,7 +52,8 @@ def test_another_folder_and_a_part_of_a_result_can_be_read(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("name", list(reference.COMMANDS))
 def test_every_command_can_be_read_at_both_sizes(name):
-    assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
+    if name not in verification.COMMANDS:  # whose tests read these
+        assert {len(request.seeds) for request in read(reference.commands(name)[-1])} <= {10, 30}
     small = [request for command in reference.commands(name, small=True) for request in read(command)]
     assert {request.seeds for request in small} == {(0, 1)}
 
