@@ -135,7 +135,7 @@ def load(out: str | Path | None = None) -> Study:
 
 
 def reference(name: str) -> Study:
-    """The study of a reference result: toy, synthetic, svm, fcn, cnn or ablation.
+    """The study of a reference result of trials: all that `python -m benchmarks.reference --help` names but profile.
 
     Raises
     ------

@@ -160,8 +160,8 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
         it was measured). With noise the best observed value flatters, the regret does not.
         Then light_runs, heavy_runs, failed_runs:
         totals over the seeds, failed runs of either level counted in their level too; and
-        heavy_equivalents, train_seconds, method_seconds: the mean per seed, of the last two with totals
-        over the seeds in train_seconds_total and method_seconds_total.
+        heavy_equivalents, train_seconds (that the runs are charged, see `incumbents`), method_seconds: the mean per
+        seed, of the last two with totals over the seeds in train_seconds_total and method_seconds_total.
 
     Raises
     ------
@@ -197,9 +197,9 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
             "failed_runs": int((mine["status"] != "ok").sum()),
             "heavy_equivalents": float(last["heavy_equivalents"].mean()),
         }
-        for name in ("train_seconds", "method_seconds"):
-            total = float(mine[name].sum())
-            row |= {name: total / len(last), f"{name}_total": total}
+        totals = {"train_seconds": last["train_seconds"].sum(), "method_seconds": mine["method_seconds"].sum()}
+        for name, total in totals.items():
+            row |= {name: float(total) / len(last), f"{name}_total": float(total)}
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -23,6 +23,7 @@ from benchmarks.analysis.intervals import Resampling, bootstrap, interval, wilso
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.variants import DEFAULT, METHOD
 from benchmarks.objectives.protocol import Objective
+from benchmarks.tables.design import least
 from benchmarks.tables.table import Table
 
 # Of every interval; where the largest or least of several pairs is judged, corrected for their number.
@@ -134,7 +135,7 @@ def ablation_effect(frame: DataFrame, task: str, variant: str, cost: str = "heav
 def quick_improvement(table: Table, improvement: float, time: float) -> Figure:
     """The share of configurations that make `improvement` of a heavy run's in `time` of its seconds, both shares.
 
-    Of the Sobol configurations: the center and the corners are no sample of the space.
+    Of a grid, or of the Sobol configurations: the center and the corners are no sample of the space.
     """
     _, heavy = curves.levels(table)
     return _share(curves.improvement_shares(_sample(table), heavy, np.array([time]))[:, 0] >= improvement)
@@ -144,7 +145,7 @@ def ordered_curves(table: Table) -> Figure:
     """The share of configurations whose error at the end of a heavy run is at most that at the end of the light one.
 
     Of the last iterations themselves, not of the best so far, which are ordered by definition (METHOD
-    item 17), and of the Sobol configurations.
+    item 17), and of the configurations of a grid, or of the Sobol ones.
     """
     light, heavy = curves.levels(table)
     ordered = []
@@ -214,8 +215,10 @@ def _differences(
 
 
 def _sample(table: Table) -> Table:
-    """The table without the center and the corners of the space, with which its design begins."""
-    first = 1 + 2 ** len(table.head.objective().space.parameters)
+    """A grid as it is; another table without the center and the corners of the space, with which its design begins."""
+    if table.head.grid is not None:
+        return table
+    first = least(table.head.objective().space)
     return Table(table.name, table.head, table.rows[table.rows["configuration"] >= first])
 
 

@@ -36,7 +36,7 @@ PLACES = {"method": "A", "over": "B"}  # what stands in a statement in place of 
 KEYS = ("claim", "source", "meaning", "check", "of", "for", "parameters", "above", "below", "images")
 COMMON_TEXTS = {"statement": "claim", "definition": "meaning"}  # and what of an entry they are
 # How the data of a table is named that has the training images of the paper: those of a part have their number in it.
-WHOLE = re.compile(r"\(table \w+-[a-z0-9]+-paper\b")
+WHOLE = re.compile(r"\(table \w+-[a-z0-9]+(-grid)?-paper\b")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ target
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,11 @@ TARGETS = 51  # of each task, as COCO has them
 
 
 def ranks_over_time(
-    states: DataFrame, against: str = "heavy_equivalents", *, resampling: Resampling = RESAMPLING
+    states: DataFrame,
+    against: str = "heavy_equivalents",
+    *,
+    shares: Sequence[float] | np.ndarray = SHARES,
+    resampling: Resampling = RESAMPLING,
 ) -> DataFrame:
     """The mean rank of each method after shares of the cost, with its interval.
 
@@ -41,6 +46,8 @@ def ranks_over_time(
     states : DataFrame
         As `incumbents` returns them. Methods are matched by their label; only blocks count in which all have a run.
     against : {"heavy_runs", "heavy_equivalents", "train_seconds", "time"}
+    shares : sequence of float
+        Of the cost, above 0 and at most 1.
     resampling : Resampling
         Of the blocks.
 
@@ -52,15 +59,18 @@ def ranks_over_time(
     Raises
     ------
     ValueError
-        If `against` is none of those named, or no block has runs of all methods.
+        If `against` is none of those named, a share is out of its range, or no block has runs of all methods.
     """
     check_choice("against", against, AXES)
+    for share in shares:
+        if not 0 < share <= 1:
+            raise ValueError(f"shares must be above 0 and at most 1, got {share!r}")
     y = judged(states)
     labels = list(states["label"].unique())
     by = "task" if states["task"].nunique() > 1 else "seed"
     blocks = []
     for _, here in states.groupby("task"):
-        at = SHARES * common_cost(here, against)
+        at = np.asarray(shares) * common_cost(here, against)
         held: dict[Any, dict[Any, np.ndarray]] = {label: {} for label in labels}
         for (label, seed), run in here.groupby(["label", "seed"]):
             reached = hold(run[against].to_numpy(float), y[run.index].to_numpy(float), at)
@@ -76,11 +86,11 @@ def ranks_over_time(
     low, high = interval(np.moveaxis(ranks, 0, -1), resampling=resampling)
     return pd.DataFrame(
         {
-            "label": np.repeat(labels, len(SHARES)),
+            "label": np.repeat(labels, len(shares)),
             "by": by,
             "blocks": len(blocks),
             "against": against,
-            "share": np.tile(SHARES, len(labels)),
+            "share": np.tile(shares, len(labels)),
             "rank": ranks.mean(axis=0).ravel(),
             "low": low.ravel(),
             "high": high.ravel(),

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from benchmarks.analysis.intervals import RESAMPLING, Resampling, interval, statistic_of
+from benchmarks.analysis.intervals import RESAMPLING, Resampling, bootstrap, interval, statistic_of
 from benchmarks.analysis.ranking import signed_rank
+from benchmarks.analysis.scores import REGRET_FLOOR
 
 # statsmodels is imported when used: it is slow, and one table needs it.
 
@@ -78,6 +79,57 @@ def per_task(
         parts.append(table if first is None else table.join(_tests(values, first), on="label"))
     columns = [*COLUMNS, *(TEST if first is not None else ())]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def ratios(
+    scores: DataFrame, of: str, to: str, statistic: str = "median", resampling: Resampling = RESAMPLING
+) -> DataFrame:
+    """How many times what one method reached is of what another did, on each task on which both have runs.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As `scores.scores` returns them, of regrets or of other scores above 0. Below `REGRET_FLOOR` they are rounding,
+        and taken for it.
+    of, to : str
+        The labels of both: a ratio below 1 says that `of` is better.
+    statistic : {"mean", "median", "iqm"}
+        Over the seeds of each.
+    resampling : Resampling
+        Seeds of both are resampled.
+
+    Returns
+    -------
+    DataFrame
+        One row a task, in the order of `scores`: task, of, to, statistic, ratio, low, high (nan where a method has one
+        run), n, n_to.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic or label, or a score is negative, nan or infinite.
+    """
+    function = statistic_of(statistic)
+    for name, label in (("of", of), ("to", to)):
+        if label not in set(scores["label"]):
+            raise ValueError(f"{name} must be one of {', '.join(scores['label'].unique())}, got {label!r}")
+
+    def ratio(mine: np.ndarray, other: np.ndarray, axis: int = -1) -> np.ndarray:
+        return np.divide(function(mine, axis=axis), function(other, axis=axis))
+
+    rows = []
+    for task, runs in scores.groupby("task", sort=False):
+        mine, other = (runs.loc[runs["label"] == label, "score"].to_numpy(float) for label in (of, to))
+        wrong = [score for score in (*mine, *other) if not 0 <= score < np.inf]
+        if wrong:
+            raise ValueError(f"scores must be finite and not negative, got {wrong[0]} on {task}")
+        if not (len(mine) and len(other)):
+            continue
+        mine, other = np.maximum(mine, REGRET_FLOOR), np.maximum(other, REGRET_FLOOR)
+        low, high = bootstrap([mine, other], ratio, resampling)
+        row = {"task": task, "of": of, "to": to, "statistic": statistic, "ratio": float(ratio(mine, other))}
+        rows.append(row | {"low": float(low), "high": float(high), "n": len(mine), "n_to": len(other)})
+    return pd.DataFrame(rows, columns=["task", "of", "to", "statistic", "ratio", "low", "high", "n", "n_to"])
 
 
 def _tests(values: DataFrame, first: str) -> DataFrame:

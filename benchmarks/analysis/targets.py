@@ -18,6 +18,9 @@ speed-up of A over B
     B's median cost to the target divided by A's. It is infinite where only A's is finite, 0 where only
     B's is, and undefined (nan) where neither is. At the share 1 even a method that is as good as B has
     about an even chance of 0: half of its runs, more or less, end at the target. Read its interval.
+speed-up over tasks
+    The median of those of the tasks, so that none of them decides alone, be it infinite or 0. Of an even number of
+    tasks it is the lower of the two in the middle.
 
 Intervals are percentile bootstrap intervals (`intervals.py`) in which the seeds of A and of B are
 resampled independently and, where the target is taken from B, it is taken again from each resample. For two
@@ -178,10 +181,7 @@ def speed_up(
     n, m = len(of), len(over)
     reached = np.zeros(m, dtype=int) if reached is None else reached
     target = _median(reached)
-    generator = np.random.default_rng(resampling.seed)
-    b, a = generator.integers(m, size=(resampling.resamples, m)), generator.integers(n, size=(resampling.resamples, n))
-    targets = _median(reached[b])[:, None]
-    ratios = _ratio(_median(over[b, targets]), _median(of[a, targets]))
+    ratios = _resampled(of, over, reached, resampling.resamples, np.random.default_rng(resampling.seed))
     silent = np.isnan(ratios)
     low = high = np.nan
     if min(n, m) > 1:
@@ -251,12 +251,71 @@ def speed_ups(
                 continue
             other = _steps(here, over, against, measure)
             ends = np.array([given[task]] * len(other)) if given else _reached(other, share)
-            goals, reached = np.unique(ends, return_inverse=True)
-            spent = _costs(mine, goals), _costs(other, goals)
-            result = speed_up(*spent, reached, resampling)
+            result = speed_up(*_spent(mine, other, ends), resampling)
             row = {"task": task, "of": of, "over": over, "against": against, "target": float(_median(ends))}
             rows.append(row | {"share": np.nan if given else share} | result)
     return pd.DataFrame(rows)
+
+
+def speed_ups_over_tasks(
+    states: DataFrame, of: str, against: str = "time", *, share: float = 0.5, resampling: Resampling = RESAMPLING
+) -> DataFrame:
+    """The speed-up of one method over every other, over all tasks on which both have runs.
+
+    Parameters
+    ----------
+    states, of, against, share
+        As in `speed_ups`; methods are matched across tasks by their label.
+    resampling : Resampling
+        A resample takes the seeds of both methods, and the target, anew on each task: the interval is for these tasks.
+        A task that says nothing in a resample counts as in `speed_up`.
+
+    Returns
+    -------
+    DataFrame
+        One row per other method: of, over, against, share, tasks (on which there is a speed-up), speed_up (see above;
+        nan where there is none), low, high (nan where a method has one seed on a task).
+
+    Raises
+    ------
+    ValueError
+        If an argument is none of those named, or there are no runs of A.
+    """
+    check_choice("against", against, AXES)
+    if of not in set(states["label"]):
+        raise ValueError(f"of must be one of {', '.join(states['label'].unique())}, got {of!r}")
+    generator = np.random.default_rng(resampling.seed)
+    rows = []
+    for over in (label for label in states["label"].unique() if label != of):
+        points, resamples, seeds = [], [], []
+        for _, here in states[states["label"].isin([of, over])].groupby("task"):
+            if here["label"].nunique() < 2:
+                continue
+            mine, other = (_steps(here, label, against, None) for label in (of, over))
+            a, b, reached = _spent(mine, other, _reached(other, share))
+            target = _median(reached)
+            points.append(float(_ratio(_median(b[:, target]), _median(a[:, target]))))
+            resamples.append(_resampled(a, b, reached, resampling.resamples, generator))
+            seeds += [len(a), len(b)]
+        known = np.array([point for point in points if not np.isnan(point)])
+        low = high = np.nan
+        if min(seeds, default=0) > 1:
+            silent, ratios = np.isnan(resamples), np.array(resamples)
+            lows, highs = (_middle(np.where(silent, unknown, ratios)) for unknown in (0.0, np.inf))
+            low, high = _ends(lows, highs, widened_tail(seeds, resampling.confidence))
+        row = {"of": of, "over": over, "against": against, "share": share, "tasks": len(known)}
+        rows.append(row | {"speed_up": float(_middle(known)) if len(known) else np.nan, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _resampled(
+    of: np.ndarray, over: np.ndarray, reached: np.ndarray, resamples: int, generator: np.random.Generator
+) -> np.ndarray:
+    """The speed-up in each resample of the seeds of both, see `speed_up`; nan where neither median is finite."""
+    n, m = len(of), len(over)
+    b, a = generator.integers(m, size=(resamples, m)), generator.integers(n, size=(resamples, n))
+    targets = _median(reached[b])[:, None]
+    return _ratio(_median(over[b, targets]), _median(of[a, targets]))
 
 
 def _targets(states: DataFrame, target: float | Mapping[str, float]) -> dict[Any, float]:
@@ -300,10 +359,24 @@ def _costs(steps: list[tuple[np.ndarray, np.ndarray]], targets: np.ndarray) -> n
     return np.array([np.where(at < 0, np.inf, x[at]) for (x, _), at in zip(steps, first, strict=True)])
 
 
+def _spent(
+    mine: list[tuple[np.ndarray, np.ndarray]], other: list[tuple[np.ndarray, np.ndarray]], ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The costs of the runs of A and of B to each of what B's have reached, and which of these each of B's has."""
+    goals, reached = np.unique(ends, return_inverse=True)
+    return _costs(mine, goals), _costs(other, goals), reached
+
+
 def _median(values: np.ndarray) -> np.ndarray:
     """The median as defined at the top, along the last axis."""
     middle = values.shape[-1] // 2
     return np.partition(values, middle, axis=-1)[..., middle]
+
+
+def _middle(ratios: np.ndarray) -> np.ndarray:
+    """The median over tasks as defined at the top, along the first axis."""
+    middle = (len(ratios) - 1) // 2
+    return np.partition(ratios, middle, axis=0)[middle]
 
 
 def _ends(lows: np.ndarray, highs: np.ndarray, tail: float) -> tuple[float, float]:

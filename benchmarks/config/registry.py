@@ -245,6 +245,11 @@ def found_from_here(folder: str) -> Path:
     return ROOT / folder if inside else Path(folder)
 
 
+def is_grid(table: Path) -> bool:
+    """Whether a file is, by its name, the table of a grid."""
+    return table.stem.rpartition("-")[0].endswith("-grid")
+
+
 def find_table(task: str, scale: str | None, name: str | None, folder: Path = TABLES) -> Path:
     """The recorded table of a task; where there is a grid among several, that.
 
@@ -272,7 +277,7 @@ def find_table(task: str, scale: str | None, name: str | None, folder: Path = TA
     of_scale = {each: [path for path in known if path.stem.endswith(f"-{each}")] for each in SCALES}
     wanted = [scale] if scale is not None else [each for each in SCALES if of_scale[each]][-1:]
     found = [path for each in wanted for path in of_scale[each]]
-    grids = [path for path in found if path.stem.rpartition("-")[0].endswith("-grid")]
+    grids = [path for path in found if is_grid(path)]
     for candidates in (grids, found):  # a grid answers exactly
         if len(candidates) == 1:
             return candidates[0]

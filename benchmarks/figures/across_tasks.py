@@ -1,4 +1,4 @@
-"""Figures across tasks: ranks over time, targets reached by a cost, and a heat map of tasks and methods."""
+"""Figures across tasks: ranks over time, targets reached by a cost, and heat maps of tasks and methods."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ WIDTH, HEIGHT = 5.2, 3.2  # inches, without what is below
 ENTRIES = 3  # of the legend, beside each other
 LIGHTER = 1.25  # the shade at the dark end of the map, where that of the best is 1: black would hide its number
 DARK = 0.6  # of the map, from where letters on it are white
+SATURATED = 0.35  # of a map of two colors, from its middle: likewise
+LEVEL = 0.05  # of tests
 
 
 def rank_figure(table: DataFrame, *, first: str | None = None, path: str | Path | None = None) -> Figure:
@@ -109,27 +111,71 @@ def heat_map_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
     values = table.pivot(index="task", columns="label", values="value")
     ranks = values.rank(axis=1)
     order = ranks.mean().sort_values(kind="stable").index
-    numbers, places = values[order].to_numpy(float), ranks[order].to_numpy(float)
-    tasks, labels = numbers.shape
+    values, ranks = values[order], ranks[order]
+    shades = 1 - (ranks - 1) / max(len(order) - 1, 1)
     note = f"{table['statistic'].iloc[0]} over seeds at the end; dark: best of the task"
+    best = ranks.eq(ranks.min(axis=1), axis=0)
+    figure = _map(values.map(or_infinity), shades / LIGHTER, best, shades > DARK * LIGHTER, "Blues", note)
+    return save(figure, table, path)
+
+
+def pairs_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure:
+    """Tasks and methods: a cell has the seeds on which one method, that of the tests, ends better and worse than this.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `per_task` returns it with `first`. Methods stand in the order of the share of seeds that they lose.
+    path : path, optional
+        As in `rank_figure`.
+
+    Raises
+    ------
+    ValueError
+        If the table has no test, or the path ends in neither .png nor .pdf.
+    """
+    path = figure_path(path)
+    tested = table[table["p_holm"].notna()] if "p_holm" in table else table.iloc[:0]
+    if tested.empty:
+        raise ValueError("table holds no tests, so there is nothing to draw")
+    lost = (tested["losses"] + tested["ties"] / 2) / tested["pairs"]
+    words = tested["losses"].astype(int).astype(str) + " : " + tested["wins"].astype(int).astype(str)
+    told = tested["p_holm"] < LEVEL
+    cells = tested.assign(lost=lost, words=words, told=told)
+    order = cells.groupby("label")["lost"].mean().sort_values(kind="stable").index
+    shades, texts, bold = (
+        cells.pivot(index="task", columns="label", values=name).reindex(tested["task"].unique(), columns=order)
+        for name in ("lost", "words", "told")
+    )
+    first = tested["over"].iloc[0]
+    note = (
+        f"seeds on which {first} ends better : worse than the method, without ties; blue: {first} is better; bold: "
+        f"told apart by Wilcoxon's signed-rank test, level {LEVEL:g} on each task after Holm's correction"
+    )
+    white = (shades - 0.5).abs() > SATURATED
+    return save(_map(texts, shades, bold.eq(True), white, "RdBu", note), table, path)
+
+
+def _map(texts: DataFrame, shades: DataFrame, bold: DataFrame, white: DataFrame, colors: str, note: str) -> Figure:
+    """Cells of tasks, the rows, and methods: a text on a shade from 0 to 1 of a map of colors, nan for an empty one."""
+    tasks, labels = texts.shape
     with drawing({"axes.grid": False}):
         width = 1.6 + 0.85 * labels
         note = textwrap.fill(note, int(LETTERS_PER_INCH * width))
         figure = Figure(figsize=(width, 1.4 + 0.32 * tasks + height_below(0, 1, note)), layout="constrained")
         axes = figure.add_subplot()
-        shades = 1 - (places - 1) / max(labels - 1, 1)
-        axes.imshow(shades, cmap="Blues", vmin=0, vmax=LIGHTER, aspect="auto")
-        for row, column in zip(*np.nonzero(~np.isnan(numbers)), strict=True):
-            color = "white" if shades[row, column] > DARK * LIGHTER else "black"
-            weight = "bold" if places[row, column] == np.nanmin(places[row]) else "normal"
-            text = or_infinity(numbers[row, column])
+        axes.imshow(shades.to_numpy(float), cmap=colors, vmin=0, vmax=1, aspect="auto")
+        for row, column in zip(*np.nonzero(shades.notna().to_numpy()), strict=True):
+            color = "white" if white.iat[row, column] else "black"
+            weight = "bold" if bold.iat[row, column] else "normal"
+            text = str(texts.iat[row, column])
             axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=color, fontweight=weight)
-        axes.set_xticks(range(labels), order, rotation=30, ha="right", rotation_mode="anchor")
-        axes.set_yticks(range(tasks), values.index)
+        axes.set_xticks(range(labels), texts.columns, rotation=30, ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(tasks), texts.index)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         below_panels(figure, [], 1, note)
-    return save(figure, table, path)
+    return figure
 
 
 def _looks(table: DataFrame, first: str | None) -> Looks:

@@ -6,18 +6,16 @@ import math
 import textwrap
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from benchmarks.analysis import ranking
 from benchmarks.analysis.scores import few_tasks
-from benchmarks.common.formats import or_infinity
+from benchmarks.figures.ratios import AXIS_NAMES, limits, mark_ratio
 from benchmarks.figures.style import (
     LETTERS_PER_INCH,
     NOTE,
-    Style,
     drawing,
     figure_path,
     label_styles,
@@ -28,14 +26,7 @@ from benchmarks.figures.style import (
 
 # scikit-posthocs is imported when used: it is slow, and one figure needs it.
 
-AXIS_NAMES = {
-    "heavy_runs": "heavy evaluations",
-    "heavy_equivalents": "training iterations",
-    "train_seconds": "training time",
-    "time": "time, training and method",
-}
 PANEL_WIDTH = 5.2  # inches
-INSIDE = 0.03  # of the axis, from its edge to the marker of a ratio that is 0 or infinite
 RULER = 2.2  # height of the critical difference above the axis of ranks, in rows of the diagram
 
 
@@ -137,12 +128,12 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
         for number, task in enumerate(tasks, start=1):
             axes = figure.add_subplot(rows, columns, number)
             here = table[table["task"] == task]
-            left, right = _limits(here)
+            left, right = limits(here[["speed_up", "low", "high"]])
             axes.set(xscale="log", xlim=(left, right), title=task)
             axes.set_ylim(min(order.values()) - 0.6, 0.6)
             axes.axvline(1, color="black", linewidth=0.8)
             for _, row in here.iterrows():
-                _interval(axes, row, order[row["over"]], styles[row["over"]], left, right)
+                mark_ratio(axes, row["speed_up"], row["low"], row["high"], order[row["over"]], styles[row["over"]])
             axes.set_yticks([order[over] for over in here["over"]], [f"over {over}" for over in here["over"]])
             axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
             axes.grid(visible=False, axis="y")
@@ -183,28 +174,3 @@ def _speed_up_caption(table: DataFrame) -> str:
     if math.isnan(shares[0]):
         return text + "the target is given, and the interval takes it as known"
     return text + f"target: what the other has reached at {shares[0]:.0%} of its cost, taken again in each resample"
-
-
-def _limits(table: DataFrame) -> tuple[float, float]:
-    """Ends of a logarithmic axis that holds 1 and what is finite of the ratios and their ends."""
-    numbers = table[["speed_up", "low", "high"]].to_numpy(float)
-    numbers = numbers[(numbers > 0) & (numbers < math.inf)]
-    return 0.6 * min([0.8, *numbers]), 1.6 * max([1.25, *numbers])
-
-
-def _interval(axes: Axes, row: Series, y: float, style: Style, left: float, right: float) -> None:
-    """A point, its interval and both in figures; what is 0 or infinite is an arrow at the edge."""
-    point, low, high = row["speed_up"], row["low"], row["high"]
-    text = "neither reaches it" if math.isnan(point) else or_infinity(point)
-    if not math.isnan(low):
-        text += f" [{or_infinity(low)}, {or_infinity(high)}]"
-        axes.plot([max(low, left), min(high, right)], [y, y], color=style.color, linewidth=2, solid_capstyle="butt")
-    for edge, marker, outside in ((left, "<", min(point, low) < left), (right, ">", max(point, high) > right)):
-        if outside:
-            axes.plot(edge, y, marker=marker, color=style.color, markersize=7, clip_on=False)
-    inside = (right / left) ** INSIDE
-    if not math.isnan(point):
-        filled = "full" if left <= point <= right else "none"
-        place = min(max(point, left * inside), right / inside)
-        axes.plot(place, y, marker=style.marker, color=style.color, fillstyle=filled, markersize=7, zorder=3)
-    axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)

@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 from pandas import DataFrame, Series
 
 from benchmarks.analysis import aggregate as analysis
-from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.incumbents import heavy_results, incumbents, keys
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.figures.columns import NARROWEST, settings, width_of
 from benchmarks.figures.direct_labels import label_ends
@@ -62,6 +62,7 @@ NO_RESULT = {"regret": "no heavy result", "value": "no heavy result", "test_erro
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 COSTS = ("train_seconds", "heavy_equivalents")
 RUN_AXES = ("heavy_runs", "heavy_equivalents")  # of the figure of a run: what light runs cost must be seen, too
+SECONDS_AXES = ("train_seconds", "heavy_runs")  # where seconds of training end the runs, so that they span one axis
 FAINT = 0.35
 SUPTITLE = 1.2  # its size in that of the font, as matplotlib has it
 AXES_SHARE = 0.72  # of the height of a panel: about what its title and labels leave
@@ -122,6 +123,9 @@ def figure_run(
 ) -> Path:
     """Draw what a command has run: a row a task, every method against heavy evaluations and against all iterations.
 
+    Of runs that end by seconds of training: against these and against heavy evaluations, and where test errors are on
+    record, these against seconds.
+
     Parameters
     ----------
     frame : DataFrame
@@ -141,7 +145,13 @@ def figure_run(
     ValueError
         As `curves_figure`.
     """
-    curves_figure(frame, RUN_AXES, statistic=statistic, labels=labels, path=path)
+    panels: list[tuple[str, str | None]] = [(axis, None) for axis in RUN_AXES]
+    if "train_budget" in frame and frame["train_budget"].notna().any():
+        panels = [(axis, None) for axis in SECONDS_AXES]
+        if "test_error" in frame and frame.loc[heavy_results(frame), "test_error"].notna().any():
+            panels.append(("train_seconds", "test_error"))
+    axes, measures = zip(*panels, strict=True)
+    curves_figure(frame, axes, measure=measures, statistic=statistic, labels=labels, path=path)
     return Path(path)
 
 
@@ -149,7 +159,7 @@ def curves_figure(
     frame: DataFrame,
     against: str | Sequence[str] = "heavy_runs",
     *,
-    measure: str | None = None,
+    measure: str | Sequence[str | None] | None = None,
     statistic: str = "mean",
     by: str = "value",
     labels: Mapping[str, str] | None = None,
@@ -176,7 +186,7 @@ def curves_figure(
     against : str, or sequence of str
         The horizontal axis, of `analysis.aggregate.AXES`, or several; `COSTS` shows seconds of training beside
         iterations in heavy equivalents.
-    measure : {None, "regret", "value", "test_error"}
+    measure : {None, "regret", "value", "test_error"}, or a sequence with one for each axis
         None shows the regret where the optimum is known, else the value. The test error is that of the incumbent,
         which is chosen by its value: its curve may rise.
     statistic : {"mean", "median", "iqm"}
@@ -208,16 +218,19 @@ def curves_figure(
     ------
     ValueError
         If the frame is empty, an axis, the measure, the statistic, a method, the column or the font is not one of those
-        named or the path ends in neither .png nor .pdf; and as `incumbents`.
+        named, measures are not as many as axes, or the path ends in neither .png nor .pdf; and as `incumbents`.
     """
     path = figure_path(path)
-    axes = [against] if isinstance(against, str) else against
+    axes = [against] if isinstance(against, str) else list(against)
+    measures = [measure] * len(axes) if measure is None or isinstance(measure, str) else list(measure)
+    if len(measures) != len(axes):
+        raise ValueError(f"measure must be one, or one for each of {len(axes)} axes, got {measures}")
     changes = settings(column, font)
     given = None if column is None else width_of(column)
     curves = incumbents(frame, by)
     if curves.empty:
         raise ValueError("frame holds no trials, so there is nothing to draw")
-    if measure == "test_error" and curves["test_error"].isna().all():
+    if "test_error" in measures and curves["test_error"].isna().all():
         raise ValueError("measure must be regret or value, got 'test_error': no heavy result has one on record")
     if labels is None:
         listed = method_styles(curves["method"])
@@ -226,14 +239,16 @@ def curves_figure(
         curves["label"], order = keys(curves).map(labels), list(dict.fromkeys(labels.values()))
     known = frame.groupby("task")["optimum"].first().notna()
     tables = []
-    for (task, states), against in itertools.product(curves.groupby("task"), axes):
+    panels = list(zip(axes, measures, strict=True))
+    for (task, states), (against, measure) in itertools.product(curves.groupby("task"), panels):
         shown = measure or ("regret" if known[task] else "value")
         table = analysis.aggregate(states, against, shown, statistic=statistic)
         table.insert(list(table.columns).index(against), "against", against)
         table = table.rename(columns={against: "cost"}).assign(measure=shown, by=by)
         tables.append(table if tails else table[table["ended"] == 0])
     methods = dict(zip(curves["label"], curves["method"], strict=True))
-    looks = Looks.of(methods, order, in_focus(tables, order, focus, first))
+    judged = [table for table in tables if table["measure"].iloc[0] != "test_error"]
+    looks = Looks.of(methods, order, in_focus(judged or tables, order, focus, first))
 
     columns = min(MOST_COLUMNS, len(tables)) if len(axes) == 1 else len(axes)
     if given is not None:
@@ -376,7 +391,8 @@ def _handles(everything: DataFrame, looks: Looks) -> list[Line2D]:
     """The entries of the legend: each label in focus with its n, and all others as one."""
     handles = []
     for label in (label for label in looks.order if label in looks.styles):
-        panels = [panel for _, panel in everything[everything["label"] == label].groupby(["task", "against"])]
+        mine = everything[everything["label"] == label]
+        panels = [panel for _, panel in mine.groupby(["task", "against", "measure"])]
         handles.append(Line2D([], [], **looks.look(label), label=f"{label} ({_counted(panels)})"))
     if len(looks.order) > len(looks.styles):
         handles.append(Line2D([], [], color=GRAY.color, linewidth=1.0, label="the others"))

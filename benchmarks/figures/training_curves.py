@@ -1,16 +1,18 @@
-"""Figures of a recorded table: its curves, and what they say of light training."""
+"""Figures of a recorded table: its curves, what they say of light training, and the noise of training."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from benchmarks.analysis import training_curves as curves
-from benchmarks.figures.style import DPI, drawing, plain_numbers
+from benchmarks.analysis.training_noise import by_configuration, pooled
+from benchmarks.figures.style import DPI, drawing, label_styles, plain_numbers
 from benchmarks.tables.table import Table
 from btao.running.files import replacing
 from btao.training import Level
@@ -43,6 +45,26 @@ def save(figure: Figure, path: Path) -> Path:
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=DPI)
     return path
+
+
+def figure_noise(errors: pandas.DataFrame, ends: pandas.DataFrame) -> Figure:
+    """Two panels: the noise of each configuration, and how far apart methods end.
+
+    Parameters
+    ----------
+    errors : DataFrame
+        As `analysis.training_noise.heavy_errors` gives them.
+    ends : DataFrame
+        Of one task, as `analysis.aggregate.summary` gives it: the differences of its means of the best value.
+    """
+    spread = by_configuration(errors)
+    noise = pooled(spread[spread["best"]])
+    with drawing():
+        figure = Figure(figsize=(8.8, 3.5), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _configurations(left, spread, noise)
+        _methods(right, ends, noise)
+    return figure
 
 
 def _errors(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
@@ -107,3 +129,33 @@ def _iterations(axes: Axes, table: Table) -> None:
         axes.set_xscale("log")
         axes.set_xticks(recorded, [str(iteration) for iteration in recorded])
         axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _configurations(axes: Axes, spread: pandas.DataFrame, noise: float) -> None:
+    for best, color, label in ((False, FAINT, "the others"), (True, LINE, "the best quarter")):
+        mine = spread[spread["best"] == best]
+        axes.scatter(mine["mean"], mine["sd"], s=12, facecolors="none", edgecolors=color, label=label)
+    axes.axhline(noise, color=BOUND, linestyle=":", label="pooled, the best quarter")
+    axes.set(xscale="log", xlabel="mean heavy error", ylabel="standard deviation between seeds", ylim=(0, None))
+    axes.set_title("training again")
+    plain_numbers(axes.xaxis)
+    _legend_below(axes)
+
+
+def _methods(axes: Axes, ends: pandas.DataFrame, noise: float) -> None:
+    """Means of the best value less the lowest of them, with their intervals."""
+    ranked = ends.sort_values("best_mean", ascending=False, kind="stable")
+    lowest, styles = ranked["best_mean"].min(), label_styles(ranked["label"])
+    for height, row in enumerate(ranked.to_dict("records")):
+        color = styles[row["label"]].color
+        axes.plot([row["best_low"] - lowest, row["best_high"] - lowest], [height] * 2, color=color)
+        axes.plot(row["best_mean"] - lowest, height, "o", color=color)
+    axes.axvline(noise, color=BOUND, linestyle=":", label="noise of training, the best quarter")
+    axes.set_yticks(range(len(ranked)), ranked["label"].tolist())
+    axes.set(xlabel="mean best error, less the lowest", title="methods")
+    _legend_below(axes)
+
+
+def _legend_below(axes: Axes) -> None:
+    """Points may be anywhere in the panel."""
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, handlelength=1.6)

@@ -13,8 +13,9 @@ from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.targets import costs, reach, speed_ups, target_of
 from benchmarks.common.formats import number, or_infinity, with_interval
-from benchmarks.figures.comparison import AXIS_NAMES, speed_up_figure
+from benchmarks.figures.comparison import speed_up_figure
 from benchmarks.figures.curves import curves_figure
+from benchmarks.figures.ratios import AXIS_NAMES
 from benchmarks.reporting.page import Block, Figure, Paragraph, Table
 from benchmarks.reporting.settings import Setting
 

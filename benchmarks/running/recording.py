@@ -148,13 +148,7 @@ class Recording:
         if not self.path.exists():
             return None
         known = table.load(self.path)
-        mine = self._head()
-        differing = [
-            f"{name} {theirs} instead of {ours}"
-            for name, ours in vars(mine).items()
-            if (theirs := getattr(known.head, name)) != ours and name not in ("made_by", "timed_by")
-        ]
-        if differing:
+        if differing := self._head().unlike(known.head):
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
         return known
 
@@ -204,8 +198,7 @@ class Recording:
             there.update(new)
         cautions = []
         if there:
-            rows = pandas.concat(frames, ignore_index=True)
-            rows = rows.sort_values(["configuration", "iteration"], ignore_index=True).astype(table.COLUMNS)
+            rows = table.arranged(pandas.concat(frames, ignore_index=True), self.objective.space)
             result = table.Table(self.path.stem, self._head(made_by, timed_by), rows)
             result.check(self.objective.space, self.objective.heavy.iterations)
             result.save(self.path)
@@ -314,8 +307,6 @@ def _faults(full: Spec, objective: Objective, task: Mapping[str, Any]) -> list[s
         faults.append("its class must say `trains = True`, as it has no data set (of a formula there is no table)")
     if task.get("needs_data") and objective.data is None:
         faults.append("its `data` must be a DataSource, as its file says needs_data")
-    if conditional := ", ".join(objective.space.conditions):
-        faults.append(f"its space must have no conditions, as a table holds all parameters: {conditional} have some")
     if objective.space.constraint is not None:
         faults.append("its space must have no constraint, as a design holds the corners of the space")
     if isinstance(objective, CurveTask) and objective.heavy.patience is not None:
@@ -330,7 +321,7 @@ def _too_few(space: Space, grid: Grid | None, n: int | None) -> list[str]:
     n = DEFAULT_N if n is None else n
     if grid is not None or n >= least(space):
         return []
-    return [f"n={n}: give at least {least(space)}: the center and the {2**space.dim} corners"]
+    return [f"n={n}: give at least {least(space)}: the center and the {least(space) - 1} corners"]
 
 
 def _grid(task: Mapping[str, Any], space: Space) -> Grid:

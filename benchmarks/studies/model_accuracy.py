@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchmarks.objectives.protocol import Objective
     from benchmarks.running.experiment import Experiment
     from benchmarks.tables.replay import Replay
+    from btao import Space
 
     # Points (m, dim) of the unit cube, and the true heavy responses there, (m,).
     Design = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -80,8 +81,10 @@ def study(arguments: Sequence[str], points: int, folder: Path) -> DataFrame:
     if table is None:
         test = _formula_design(objective, points)
     else:
+        whole = cast("Replay", objective)
         table, held_out = hold_out(table, folder)
-        test = _recorded_design(cast("Replay", objective), held_out)
+        objective, _ = _plan(arguments, "tam", folder, table)[0].build()  # whose space is not that of a grid
+        test = _recorded_design(whole, held_out, objective.space)
     plans = {model: _plan(arguments, model, folder, table) for model in OWN}
     bounded = np.isfinite([*objective.delta_bounds, *objective.rho_bounds]).any()
     parts = []
@@ -102,10 +105,11 @@ def study(arguments: Sequence[str], points: int, folder: Path) -> DataFrame:
     return pd.concat(parts, ignore_index=True)[columns].astype({"data": "str"})
 
 
-def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
+def hold_out(path: Path, folder: Path) -> tuple[Path, dict[int, dict[str, Any]]]:
     """Keep a random part of a recorded table from the runs.
 
-    Drawn from `TEST_SEED`, of the configurations whose training did not diverge.
+    Drawn from `TEST_SEED`, of the configurations whose training did not diverge. What is left of a grid is none: it
+    answers as a table of another design does, in the space of the task.
 
     Parameters
     ----------
@@ -118,8 +122,8 @@ def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
     -------
     path : Path
         Of that table.
-    numbers : list of int
-        Of the configurations that are held out, in the table.
+    held_out : dict of int to dict
+        The configurations that are held out, by their numbers in the table.
 
     Raises
     ------
@@ -137,8 +141,10 @@ def hold_out(path: Path, folder: Path) -> tuple[Path, list[int]]:
     numbers = np.sort(np.random.default_rng(TEST_SEED).choice(sound, n, replace=False))
     rest = table.rows[~table.rows["configuration"].isin(numbers)]
     reduced = folder / "table" / path.name
-    dataclasses.replace(table, rows=rest.reset_index(drop=True)).save(reduced)
-    return reduced, numbers.tolist()
+    head = dataclasses.replace(table.head, grid=None)
+    dataclasses.replace(table, head=head, rows=rest.reset_index(drop=True)).save(reduced)
+    configurations = table.configurations
+    return reduced, {number: configurations[number] for number in numbers.tolist()}
 
 
 def _request(arguments: Sequence[str], *more: str) -> Request:
@@ -179,10 +185,11 @@ def _formula_design(objective: Objective, n: int) -> Design:
     return np.array([objective.space.to_unit(config) for config in design]), np.array(truth)
 
 
-def _recorded_design(replay: Replay, held_out: Sequence[int]) -> Design:
-    """Of the configurations of a whole table that were held out, by their numbers."""
-    places = [replay.numbers.index(number) for number in held_out]
-    return replay.points[places], np.array([replay.read(place, replay.heavy, 0).value for place in places])
+def _recorded_design(whole: Replay, held_out: Mapping[int, Mapping[str, Any]], space: Space) -> Design:
+    """Of the configurations of a whole table that were held out, by their numbers; points of a space."""
+    places = [whole.numbers.index(number) for number in held_out]
+    values = [whole.read(place, whole.heavy, 0).value for place in places]
+    return np.array([space.to_unit(config) for config in held_out.values()]), np.array(values)
 
 
 def _accuracy(objective: Objective, trials: DataFrame, model: str, test: Design) -> DataFrame:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.analysis.variants import commands as ablation_commands
 from benchmarks.common.environment import portably
 from benchmarks.common.errors import UsageError
-from benchmarks.config.registry import ROOT, TABLES
+from benchmarks.config.options import with_values
+from benchmarks.config.registry import ROOT, TABLES, find_table, is_grid
+from benchmarks.studies import verification
 from btao.running.files import replacing
 
 # pandas, matplotlib and what runs experiments are imported when used: --help starts at once.
@@ -29,40 +31,45 @@ if TYPE_CHECKING:
 FOLDER = ROOT / "results" / "reference"
 
 METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
+# Of runs that end after equal seconds: BTAO's twin of one level, too, and the rule that plans by cost.
+METHODS_BY_SECONDS = f"{METHODS.removesuffix(']')},gp_ei,btao_rate]"
+RECORDED = ("svm", "fcn", "cnn")  # the tasks that are answered from the largest of their tables
 
-# The commands of `benchmarks.run` behind each, less out. The recorded tables are the largest of each task.
+# The commands of `benchmarks.run` behind each, less out; of a task that has a grid see `commands`.
 COMMANDS = {
     "toy": [["task=toy", "method=btao", "seeds=30"]],
     "synthetic": [["-m", "task=currin,park", METHODS, "seeds=30"]],
-    "svm": [["task=svm", "source=table", METHODS, "seeds=30"]],
-    "fcn": [["task=fcn", "source=table", METHODS, "seeds=30"]],
-    "cnn": [["task=cnn", "source=table", METHODS, "seeds=30"]],
+    **{task: [[f"task={task}", "source=table", METHODS, "seeds=30"]] for task in RECORDED},
     "ablation": [
         [*command, "seeds=30"]
         for command in (
             *ablation_commands(["task=currin,park", "budget.heavy=12"], "truncated"),
-            *ablation_commands(["task=svm,fcn,cnn", "source=table", "budget.heavy=12"], "untruncated"),
+            *ablation_commands([f"task={','.join(RECORDED)}", "source=table", "budget.heavy=12"], "untruncated"),
         )
     ],
+    **verification.COMMANDS,
 }
 # The commands of `benchmarks.profile` behind another, less out.
 PROFILE = [
     ["task=toy", "budget.heavy=10", "seeds=30"],
     ["task=currin", "budget.heavy=16", "seeds=30"],
     ["task=park", "budget.heavy=12", "seeds=30"],
-    *(["task=" + task, "source=table", "budget.heavy=12", "seeds=30"] for task in ("svm", "fcn", "cnn")),
+    *(["task=" + task, "source=table", "budget.heavy=12", "seeds=30"] for task in RECORDED),
 ]
 NAMES = (*COMMANDS, "profile")
 # What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
 # start where the scale is not to be chosen.
-QUICK = "method=[random_search,gp_bo,btao_paper,btao]"
+QUICK = {"method": "[random_search,gp_bo,btao_paper,btao]"}
 SMALL = {
-    "toy": ["scale=smoke"],
-    "synthetic": ["scale=smoke", QUICK],
-    **{task: ["budget.heavy=7", QUICK] for task in ("svm", "fcn", "cnn")},
-    "ablation": [],
-    "profile": ["budget.heavy=7", "points=64"],
+    "toy": {"scale": "smoke"},
+    "synthetic": {"scale": "smoke", **QUICK},
+    **{task: {"budget.heavy": "7", **QUICK} for task in RECORDED},
+    "ablation": {},
+    "profile": {"budget.heavy": "7", "points": "64"},
+    **verification.SMALL,
 }
+SMALL_HEAVY_RUNS = 10  # of random search, of which the small runs on a grid have the seconds
+SMALL_COMMANDS = dict.fromkeys(verification.COMMANDS, 2)  # of those that have more, the first
 SMALL_ABLATION = ablation_commands(
     ["task=currin", "budget.heavy=6"], "truncated", {"light_per_heavy": (2, 4), "start": ("random",)}
 )
@@ -76,6 +83,8 @@ def load(
     seeds: int | Sequence[int] | None = None,
 ) -> pandas.DataFrame:
     """A reference result: trials as `records.load` gives them, but for "profile", which `benchmarks.profile` describes.
+
+    Those of `verification` are as `verification.slim` leaves them.
 
     `folder` is where it lies, by default `FOLDER`; `methods` and `seeds` are those that are wanted, by default all, as
     `records.selection.selected` takes them.
@@ -134,7 +143,7 @@ def settings(name: str) -> dict[str, dict[str, Any]]:
 def there(name: str, folder: str | Path | None = None) -> bool:
     """Whether `load` can give a result: it is committed or, to be made now, has the recorded tables that it needs."""
     if _is_small(name):
-        replays = [command for command in commands(name, small=True) if "source=table" in command]
+        replays = [command for command in _listed(name, small=True) if "source=table" in command]
         return all(any(TABLES.glob(f"{task}-*.parquet")) for command in replays for task in _tasks(command))
     return (Path(folder or FOLDER) / f"{name}.parquet").exists()
 
@@ -165,7 +174,10 @@ def _is_small(name: str) -> bool:
 
 
 def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
+    from benchmarks.analysis.incumbents import incumbents
+    from benchmarks.analysis.over_time import ranks_over_time
     from benchmarks.figures import ablation as ablation_plots
+    from benchmarks.figures import across_tasks as across_plots
     from benchmarks.figures import curves as plots
     from benchmarks.figures import prediction as profile_plots
 
@@ -173,17 +185,44 @@ def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
         profile_plots.accuracy_figure(frame, path=path)
     elif name == "ablation":
         ablation_plots.effects_figure(frame, path=path)
+    elif name in verification.COMMANDS:  # of many tasks: curves of each would be too much to look at
+        across_plots.rank_figure(ranks_over_time(incumbents(frame)), first=verification.FIRST, path=path)
     else:
         plots.figure_run(frame, path)
 
 
 def commands(name: str, *, small: bool = False) -> list[list[str]]:
-    """The commands behind a result, of `benchmarks.profile` for "profile", else of `benchmarks.run`, less out."""
+    """The commands behind a result, of `benchmarks.profile` for "profile", else of `benchmarks.run`, less out.
+
+    On a recorded task that has a grid all runs end after equal seconds of training, which its table tells
+    (`equal_seconds`), so that the curves of all methods span one axis with all their seeds.
+    """
+    if name not in RECORDED or not _has_grid(name):
+        return _listed(name, small)
+    from benchmarks.studies.equal_seconds import HEAVY_RUNS, SEEDS, budget
+
+    replay = [f"task={name}", "source=table"]
+    if small:
+        quick = f"method={QUICK['method']}"
+        return [[*replay, quick, "seeds=2", budget(replay, SMALL_HEAVY_RUNS, 2), "jobs=1"]]
+    return [[*replay, METHODS_BY_SECONDS, f"seeds={SEEDS}", budget(replay, HEAVY_RUNS, SEEDS)]]
+
+
+def _listed(name: str, small: bool) -> list[list[str]]:
+    """The commands that are the same whatever table a task has."""
     if not small:
         return PROFILE if name == "profile" else COMMANDS[name]
-    whole = SMALL_ABLATION if name == "ablation" else commands(name)
-    jobs = [] if name == "profile" else ["jobs=1"]  # another worker takes longer to start than these runs take
-    return [[*command, *SMALL[name], *jobs, "seeds=2"] for command in whole]
+    whole = SMALL_ABLATION if name == "ablation" else _listed(name, small=False)[: SMALL_COMMANDS.get(name)]
+    jobs = {} if name == "profile" else {"jobs": "1"}  # another worker takes longer to start than these runs take
+    return [with_values(command, {**SMALL[name], **jobs, "seeds": "2"}) for command in whole]
+
+
+def _has_grid(task: str) -> bool:
+    """Whether the table of a recorded task is that of a grid."""
+    try:
+        return is_grid(find_table(task, None, None, TABLES))
+    except UsageError:  # there is none, or several: the command says so
+        return False
 
 
 def _tasks(command: Sequence[str]) -> list[str]:
@@ -220,7 +259,8 @@ def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.Data
         plans = [checked(request) for request in read(arguments)]
         if not execute(plans, Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))):
             raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
-    return records.load(out, strict=True)
+    trials = records.load(out, strict=True)
+    return verification.slim(trials) if name in verification.COMMANDS else trials
 
 
 def check(name: str) -> None:

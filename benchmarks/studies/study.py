@@ -89,7 +89,7 @@ class Study:
         Parameters
         ----------
         cost : {"train_seconds", "heavy_runs", "heavy_equivalents", "time"}
-        measure : {None, "regret", "value"}
+        measure : {None, "regret", "value", "test_error"}
             None: of each task the regret where the optimum is known, else the value.
         statistic : {"mean", "median", "iqm"}
             What the interval, low to high, is of.
@@ -166,7 +166,7 @@ class Study:
         self,
         cost: str | Sequence[str] = "train_seconds",
         *,
-        measure: str | None = None,
+        measure: str | Sequence[str | None] | None = None,
         statistic: str = "mean",
         path: str | Path | None = None,
         **options: Any,

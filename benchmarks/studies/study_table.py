@@ -63,6 +63,7 @@ def unequal_budgets(trials: DataFrame) -> list[str]:
 def _table(task: str, summary: DataFrame, methods: Sequence[str], planned: Planned) -> Table:
     regret = len(summary) > 0 and bool(summary["regret_mean"].notna().any())
     shown = ["best", "regret"] if regret else ["best"]
+    shown += ["test"] if len(summary) and summary["test_mean"].notna().any() else []
     interval = interval_name(summary["n"][summary["n"] > 1] >= SEEDS_FOR_INTERVAL) if len(summary) else "range"
     head = ["method", "n of seeds", *(f"{MEASURES[name]}: mean [{interval}]" for name in shown)]
     head += ["heavy runs", "light runs", "training s a seed", "method s a seed"]

@@ -43,9 +43,7 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
     check_integer("n", n)
     check_seed(seed)
     design: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for point in itertools.chain(
-        [[0.5] * space.dim], itertools.product((0.0, 1.0), repeat=space.dim), _sobol(space.dim, n, seed)
-    ):
+    for point in itertools.chain(_center_and_corners(space.dim), _sobol(space.dim, n, seed)):
         config = space.from_unit(np.array(point))
         design.setdefault(tuple(config.items()), config)
         if len(design) == n:
@@ -54,8 +52,13 @@ def configurations(space: Space, n: int, seed: int) -> list[dict[str, Any]]:
 
 
 def least(space: Space) -> int:
-    """The number of configurations with which a design has its center and all its corners."""
-    return 1 + 2**space.dim
+    """The number of configurations with which a design has its center and all its corners.
+
+    Where parameters are conditional, corners are alike in those that are inactive, and each counts once.
+    """
+    if not space.conditions:
+        return 1 + 2**space.dim
+    return len({tuple(space.from_unit(np.array(point)).items()) for point in _center_and_corners(space.dim)})
 
 
 def grid_size(grid: Grid) -> int:
@@ -70,8 +73,10 @@ def check_grid(space: Space, grid: Grid) -> None:
     ------
     ValueError
         If a parameter is missing or unknown, has fewer than two values, one that is not of the space, or numbers
-        that do not ascend.
+        that do not ascend; or if some are conditional, so that not every combination is a configuration.
     """
+    if space.conditions:
+        raise ValueError(f"grid: the space must have no conditions, but {', '.join(space.conditions)} have some")
     if set(grid) != set(space.names):
         raise ValueError(f"grid must give values of {', '.join(space.names)}, got those of {', '.join(grid)}")
     for name, parameter in space.parameters.items():
@@ -111,6 +116,11 @@ def of_grid(space: Space, grid: Grid) -> list[dict[str, Any]]:
     return sorted(configs, key=lambda config: configuration_seed(0, config))
 
 
+def _center_and_corners(dim: int) -> Iterator[Sequence[float]]:
+    yield [0.5] * dim
+    yield from itertools.product((0.0, 1.0), repeat=dim)
+
+
 def _sobol(dim: int, n: int, seed: int) -> Iterator[np.ndarray]:
     from scipy.stats import qmc
 
@@ -142,7 +152,7 @@ class DesignSearch:
         If an argument is out of its range.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(levels="any")
+    capabilities: ClassVar[Capabilities] = Capabilities(levels="any", conditions=True)
 
     def __init__(
         self, problem: Problem, seed: int, start: int, stop: int, budgets: Sequence[int], grid: Grid | None = None

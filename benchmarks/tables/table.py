@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +114,12 @@ class Head:
         gpus = any(machine.get("gpus") for machine in self.machines)
         return "processor_seconds" if self.threads == 1 and not gpus else "seconds"
 
+    def unlike(self, other: Head, but: Collection[str] = ()) -> list[str]:
+        """What another table was made from otherwise, in words, but for who made and timed it and some fields."""
+        asked = [name for name in vars(self) if name not in {"made_by", "timed_by", *but}]
+        pairs = {name: (getattr(other, name), getattr(self, name)) for name in asked}
+        return [f"{name} {theirs} instead of {ours}" for name, (theirs, ours) in pairs.items() if theirs != ours]
+
     def objective(self, **changes: Any) -> Objective:
         """The task as it was recorded, but for `changes` of its parameters.
 
@@ -164,7 +170,7 @@ class Table:
         Sorted by configuration and iteration. Columns:
 
         configuration : place in the design, from 0
-        config.<name> : its parameters
+        config.<name> : its parameters; missing where it is inactive
         iteration : from 1
         consumed : iterations really trained; fewer where a solver had converged
         validation_error, training_error, test_error : shares of wrong answers, the last two nan where they are
@@ -191,7 +197,7 @@ class Table:
             if column == "test_error" and values.isna().all():
                 continue  # tables of before there was one have the digest that they had
             digest.update(f"{column}\n".encode())
-            is_number = values.dtype.kind in "iuf"
+            is_number = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"
             digest.update(np.ascontiguousarray(values).data if is_number else "\n".join(map(str, values)).encode())
         return digest.hexdigest()
 
@@ -251,9 +257,8 @@ class Table:
 
     def _faults(self, space: Space, heavy_iterations: int) -> Iterator[str]:
         """What is wrong, from the columns to the single curves. What comes after a fault relies on there being none."""
-        rows, parameters = self.rows, [f"config.{name}" for name in space.parameters]
-        first, *others = COLUMNS
-        expected = [first, *parameters, *others]
+        rows, expected = self.rows, _columns(space)
+        parameters = expected[1 : 1 + len(space.parameters)]
         if list(rows) != expected:
             yield f"its columns are {', '.join(map(str, rows))} instead of {', '.join(expected)}"
         if rows.empty:
@@ -278,7 +283,7 @@ class Table:
                 space.validate(config)
             except (TypeError, ValueError) as error:
                 yield f"{where}: {error}"
-            if (same := known.setdefault(tuple(config.values()), number)) != number:
+            if (same := known.setdefault(tuple(config.items()), number)) != number:
                 yield f"{where} is configuration {same} again"
             yield from (f"{where}: {fault}" for fault in self._curve_faults(curve, recorded, heavy_iterations))
 
@@ -355,6 +360,34 @@ def _falls(values: np.ndarray) -> bool:
 
 
 def _unprefixed(configs: pandas.DataFrame) -> list[dict[str, Any]]:
-    """The rows of columns config.<name> as configurations, with Python's own numbers."""
+    """The rows of columns config.<name> as configurations, with Python's own numbers; without what is missing."""
     named = configs.rename(columns=lambda column: column.removeprefix("config."))
-    return [{str(name): value for name, value in config.items()} for config in named.to_dict("records")]
+    active = named.notna().to_dict("records")
+    return [
+        {str(name): value for name, value in config.items() if known[name]}
+        for config, known in zip(named.to_dict("records"), active, strict=True)
+    ]
+
+
+def _columns(space: Space) -> list[str]:
+    """The columns of a table of a task with this space."""
+    first, *others = COLUMNS
+    return [first, *(f"config.{name}" for name in space.names), *others]
+
+
+def arranged(rows: pandas.DataFrame, space: Space) -> pandas.DataFrame:
+    """Rows in the order and with the columns and types of a table; a parameter that is inactive is missing.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With the columns of a table, but for parameters that are inactive in all of them.
+    space : Space
+        Of the recorded task.
+    """
+    types = dict(COLUMNS)
+    for name in space.conditions:
+        if type(space.parameters[name].from_unit(0.5)) is int:
+            types[f"config.{name}"] = "Int64"  # which has missing values, and no fractions
+    rows = rows.sort_values(["configuration", "iteration"], ignore_index=True)
+    return rows.reindex(columns=_columns(space)).astype(types)

@@ -59,6 +59,8 @@ class TwoLevelModel:
         data: Data,
         start: Sequence[FloatArray | None] = (None, None),
         search: tuple[Search, Search] = ("wide", "wide"),
+        *,
+        latent: bool = False,
     ) -> TwoLevelModel:
         """The model at the most probable hyperparameters.
 
@@ -70,13 +72,18 @@ class TwoLevelModel:
             Hyperparameters of the light and of the heavy process from which the search starts, too.
         search : pair of {"wide", "near", "none"}
             How far those of each are searched, see `Process.fitted`.
+        latent : bool
+            Whether the light values at heavy points are taken without their noise: as the light process has them.
         """
         light_basis = constant_basis(data.light_points)
         light = Process.fitted(kernel, data.light_points, light_basis, data.light, CONSTANT, start[0], search[0])
         if len(data.heavy) == 0:
             return cls(light, None, 0.0)
-        center = float(data.light_of_heavy.mean())
-        basis = _basis(data.light_of_heavy, center)
+        of_heavy = data.light_of_heavy
+        if latent:
+            of_heavy, _ = light.parts(data.heavy_points).moments(constant_basis(data.heavy_points))
+        center = float(of_heavy.mean())
+        basis = _basis(of_heavy, center)
         # One pseudo-observation: rho = 1, as informative as the spread of light values makes it.
         prior = MeanPrior(np.array([0.0, 1.0]), np.array([0.0, max(float(data.light.var()), 1e-6)]), A0, S0)
         heavy = Process.fitted(kernel, data.heavy_points, basis, data.heavy, prior, start[1], search[1])

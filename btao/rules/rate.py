@@ -112,14 +112,14 @@ class RateRule(Rule):
         """See `Rule.recommended`.
 
         The model is that of the last proposal, told all results since; before there is one, this is `best`. As it
-        takes noise off the values, it may differ from `best`.
+        takes noise off the values of both levels, it may differ from `best`.
         """
         heavies = self.history.paired()
         if self._warm is None or self._warm[1][1] is None or not heavies:
             return self.best()
         _, data = self._data()
-        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"))
-        means, _ = model.heavy_moments(data.heavy_points, data.light_of_heavy)
+        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"), latent=True)
+        means, _ = model.heavy_moments(data.heavy_points, model.light_moments(data.heavy_points)[0])
         return heavies[least_expected(data.heavy, means)]
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:

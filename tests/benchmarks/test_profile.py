@@ -6,6 +6,7 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+from small_grid import save_grid
 
 from benchmarks.analysis.prediction import accuracy_scores, fits
 from benchmarks.common.errors import UsageError
@@ -105,6 +106,20 @@ def test_of_a_table_a_fixed_part_is_held_out_of_the_runs(tmp_path):
     assert not {3, 5} & set(numbers)
     assert model_accuracy.hold_out(path, tmp_path / "again")[1] == numbers
     assert set(tables.load(reduced).rows["configuration"]) == set(range(12)) - set(numbers)
+
+
+def test_what_is_left_of_a_grid_answers_in_the_space_of_the_task(tmp_path):
+    grid = {"batch_size": [8, 16, 32, 64, 128], "units": [16, 64, 256, 512], "learning_rate": [1e-4, 1e-3, 1e-2]}
+    path = save_grid(tmp_path, grid=grid, errors=lambda number: [0.9, 0.8, 0.7, 0.6, 0.5, 0.4 - number / 1000])
+    reduced, held_out = model_accuracy.hold_out(path, tmp_path / "rest")
+    assert Replay(reduced).space == FCN.space and len(held_out) == 30
+    known = tables.load(path).configurations
+    assert held_out == {number: known[number] for number in held_out}
+    points, values = model_accuracy._recorded_design(Replay(path), held_out, FCN.space)
+    np.testing.assert_array_equal(points, [FCN.space.to_unit(config) for config in held_out.values()])
+    assert values.tolist() == [0.4 - number / 1000 for number in held_out]
+    words = ["task=fcn", "source=table", f"table={path}", "budget.heavy=2", "seeds=1"]
+    assert len(model_accuracy.study(words, 8, tmp_path / "runs")) == 12  # of three models after two runs, of two kinds
 
 
 def test_no_more_than_needed_is_held_out_of_a_large_table(tmp_path):

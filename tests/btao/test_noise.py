@@ -107,6 +107,22 @@ def test_recommended_is_what_the_model_trusts_and_best_what_was_seen(rule):
     assert np.isfinite(std).all()
 
 
+def test_what_the_rate_rule_recommends_does_not_profit_from_noise_in_its_light_value():
+    optimizer, rng = BTAO(LINE, rule="rate", n_init=4, seed=0), np.random.default_rng(0)
+    points = np.linspace(0, 1, 16)
+    truth = (points - 0.3) ** 2
+    lucky = 13
+    light = truth + 0.1 * rng.standard_normal(16)
+    light[lucky], heavy = -0.5, truth + 0.1 * rng.standard_normal(16)
+    heavy[lucky] = -0.3  # of both values the least, far from the least of their neighbors
+    for x, y_light, y_heavy in zip(points, light, heavy, strict=True):
+        optimizer.tell({"x": float(x)}, "light", y_light)
+        optimizer.tell({"x": float(x)}, "heavy", y_heavy)
+    optimizer.ask()  # fits the model
+    assert optimizer.best.config["x"] == points[lucky]
+    assert abs(optimizer.recommended.config["x"] - 0.3) < 0.2
+
+
 @pytest.mark.parametrize("rule", ["joint", "paper"])
 def test_a_restored_optimizer_with_noise_goes_on_alike(rule):
     optimizer = BTAO(SQUARE, rule=rule, n_init=2, noise=True, seed=1, **FREE)

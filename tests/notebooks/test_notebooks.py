@@ -11,13 +11,16 @@ import nbformat
 import pytest
 
 from benchmarks.studies import reference
+from support import frame
+from support import run as record
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-OF_RESULTS = [path for path in NOTEBOOKS if re.match(r"0[1-8]", path.stem)]
+OF_RESULTS = [path for path in NOTEBOOKS if re.match(r"0[1-9]", path.stem)]
 OF_SECONDS = [path for path in NOTEBOOKS if path.stem in ("03_svm", "04_fcn", "05_cnn")]
 MOST_WORDS = 120  # of a text
 LEAST_SAID = {"01_toy_sine": 0, "02_synthetic": 3, "07_ablation": 3, "08_profile": 2}  # texts that are computed
+LEAST_SAID |= {} if reference.there("functions") else {"09_verification": 0}  # which tells what is not recorded yet
 # Digits that are part of a name: in code, of the paper's figures, of a data set, of a formula that defines.
 NAMES = re.compile(r"`[^`]*`|(Figure|Algorithm) \d|CIFAR-10|\$[^$]*(=|\\in)[^$]*\$")
 
@@ -73,8 +76,9 @@ def test_texts_are_short_and_their_figures_are_computed(path):
 
 @pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
 def test_figures_in_seconds_show_errors_as_texts_and_tables_do(path):
-    drawn = [cell.source for cell in cells(path, "code") if "curves_figure" in cell.source]
-    assert len(drawn) == 2 and all('measure="value"' in source for source in drawn)
+    source = "\n".join(cell.source for cell in cells(path, "code"))
+    assert re.findall(r'curves_figure\(.*measure="(\w+)"', source) == ["value", "test_error", "value"]
+    assert source.count("curves_figure(") == 3
 
 
 @pytest.mark.parametrize("path", OF_SECONDS, ids=stem)
@@ -121,6 +125,20 @@ def test_a_notebook_follows_its_parameters(tmp_path, quiet):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_notebook_of_runs_that_end_by_seconds_says_so_once_and_has_their_test_errors(tmp_path, quiet, capsys):
+    trials = reference.load("svm", methods=["btao", "random_search"], seeds=3)
+    trials.assign(train_budget=150.0, test_error=trials["value"] + 0.001).to_parquet(tmp_path / "svm.parquet")
+    there = run("03_svm", {"folder": str(tmp_path)})
+    assert there["equal"] and set(there["spent"]) == {150.0}
+    assert "at its own end" not in there["table"]
+    assert there["at"][3].set_index("label")["mean"].notna().all()  # what is reached by the end of all runs
+    ends = there["by_label"]
+    assert (ends["test_mean"] - ends["best_mean"]).tolist() == pytest.approx([0.001, 0.001])
+    assert there["table"]["test error at the end"].str.startswith("0.0").all()
+    assert set(ends["train_seconds"]) == {150.0}
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "given"),
     [
@@ -132,3 +150,34 @@ def test_a_notebook_follows_its_parameters(tmp_path, quiet):
 def test_other_notebooks_run_with_other_parameters(quiet, name, given):
     there = run(name, given)
     assert sorted(there["trials"]["seed"].unique()) == list(range(given["seeds"]))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_verification_is_of_the_results_that_are_there(tmp_path, quiet):
+    ends = {"btao_rate": 1.5, "gp_ei": 1.0, "tpe": 8.0}
+    runs = [
+        record("HHHH", [9.0, end, end, end], method=method, task=task, seed=seed)
+        for task in ("branin", "branin_shifted")
+        for method, end in ends.items()
+        for seed in range(1000, 1006)
+    ]
+    frame(*runs).to_parquet(tmp_path / "functions.parquet")
+    noise = [
+        record("HH", [0.1, 0.2], truth=[2.0, 1.0], method=method, seed=seed).assign(recommended=[0, 1])
+        for method in ("btao_rate", "gp_ei")
+        for seed in range(1000, 1006)
+    ]
+    frame(*noise).to_parquet(tmp_path / "noise_5.parquet")
+    there = run("09_verification", {"folder": str(tmp_path)})
+    assert there["tasks"] == 2
+    assert there["table"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 2.0, 0.75: 2.0, 1.0: 2.0}
+    assert there["speeds"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 0.0, "tpe": 1.0}
+    assert there["robust"].set_index("task")["ratio"].to_dict() == {
+        "branin_shifted (1/5)": 1.5,
+        "currin (noise 5%)": 1.0,
+    }
+
+
+def test_a_verification_without_results_says_so(tmp_path, quiet, capsys):
+    assert run("09_verification", {"folder": str(tmp_path)})["judged"] == []
+    assert capsys.readouterr().out.count("not recorded yet") == 5

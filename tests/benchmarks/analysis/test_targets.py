@@ -250,6 +250,28 @@ def test_speed_ups_half_way_take_the_target_from_the_other_method():
     assert row["speed_up"] == 8 / 3
 
 
+def test_the_speed_up_over_tasks_is_the_median_of_those_of_the_tasks():
+    slower, never = times_to_zero("tpe", [8, 8, 8]), times_to_zero("btao", [INF] * 3, task="park")
+    parts = [
+        *(times_to_zero("btao", [2, 2, 2]), slower, times_to_zero("smac", [2, 2, 2])),  # 4 over tpe, 1 over smac
+        *(never, times_to_zero("tpe", [8, 8, 8], task="park")),  # 0, and no smac
+        *(times_to_zero("btao", [2, 2, 4], task="svm"), times_to_zero("tpe", [4, 6, 8], task="svm")),  # 3
+    ]
+    states = incumbents(frame(*parts))
+    table = targets.speed_ups_over_tasks(states, "btao", "heavy_runs", share=1.0).set_index("over")
+    assert table["speed_up"].to_dict() == {"smac": 1.0, "tpe": 3.0}
+    assert table["tasks"].to_dict() == {"smac": 1, "tpe": 3}
+    assert (table.loc["smac", "low"], table.loc["smac", "high"]) == (1.0, 1.0)
+    # Of the three tasks the one in the middle is svm, whose runs differ; above 4 it is currin.
+    assert (table.loc["tpe", "low"], table.loc["tpe", "high"]) == (1.0, 4.0)
+    two = targets.speed_ups_over_tasks(states[states["task"] != "park"], "btao", "heavy_runs", share=1.0)
+    assert two.set_index("over")["speed_up"]["tpe"] == 3.0  # of 3 and 4
+    one = targets.speed_ups_over_tasks(states[states["seed"] == 0], "btao", "heavy_runs", share=1.0)
+    assert one["low"].isna().all()
+    with pytest.raises(ValueError, match="of must be one of btao, smac, tpe, got 'x'"):
+        targets.speed_ups_over_tasks(states, "x")
+
+
 def test_wrong_arguments_are_named():
     states = incumbents(frame(times_to_zero("btao", [2]), times_to_zero("btao", [2], task="park")))
     table = targets.costs(states, 0.0)

@@ -66,6 +66,8 @@ def test_what_claims_make_of_curves():
 def test_claims_leave_out_the_center_and_the_corners():
     with pytest.raises(claim_checks.Undecided, match="nothing to count"):
         claim_checks.quick_improvement(table(), improvement=0.75, time=0.2)
+    grid = {"batch_size": [8], "units": [16], "learning_rate": [0.1]}
+    assert claim_checks.quick_improvement(table(grid=grid), improvement=0.75, time=0.2).n == 3  # has no corners first
     with pytest.raises(claim_checks.Undecided, match="nothing to count"):
         claim_checks.ordered_curves(table())
 

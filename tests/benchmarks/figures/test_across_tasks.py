@@ -9,7 +9,7 @@ from benchmarks.analysis.incumbents import incumbents
 from benchmarks.analysis.over_time import ranks_over_time, targets_reached
 from benchmarks.analysis.per_task import per_task
 from benchmarks.analysis.scores import scores
-from benchmarks.figures.across_tasks import heat_map_figure, rank_figure, targets_figure
+from benchmarks.figures.across_tasks import heat_map_figure, pairs_figure, rank_figure, targets_figure
 from benchmarks.figures.curves import GRAY
 from benchmarks.figures.style import METHOD_STYLES
 from support import frame, run
@@ -70,3 +70,26 @@ def test_a_cell_of_the_heat_map_has_the_value_and_the_best_is_bold(states):
     assert len(heat_map_figure(some).axes[0].texts) == 13
     with pytest.raises(ValueError, match="nothing to draw"):
         heat_map_figure(table.iloc[:0])
+
+
+def test_a_cell_of_pairs_has_the_seeds_won_and_lost_and_is_bold_where_they_are_told_apart(tmp_path):
+    ends = {"btao": [2.0] * 8, "tpe": [3.0] * 8, "gp_bo": [1.0] * 3 + [2.0] + [3.0] * 4}
+    runs = [
+        run("HH", [9.0, value], method=method, task=task, seed=seed)
+        for task in ("park", "currin")
+        for method, values in ends.items()
+        for seed, value in enumerate(values)
+    ]
+    table = per_task(scores(incumbents(frame(*runs))), "btao")
+    table = table.drop(index=table.index[(table["task"] == "park") & (table["label"] == "gp_bo")])
+    figure = pairs_figure(table, path=tmp_path / "pairs.png")
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["gp_bo", "tpe"]
+    cells = {text.get_position(): (text.get_text(), text.get_fontweight()) for text in axes.texts}
+    row = [label.get_text() for label in axes.get_yticklabels()].index("currin")
+    assert cells[0, row] == ("4 : 3", "normal") and cells[1, row] == ("8 : 0", "bold")
+    assert len(cells) == 3  # gp_bo has no run on park
+    assert axes.images[0].get_array()[row].tolist() == [4.5 / 8, 1.0]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "pairs.csv"), table.reset_index(drop=True))
+    with pytest.raises(ValueError, match="no tests, so there is nothing to draw"):
+        pairs_figure(table.drop(columns="p_holm"))

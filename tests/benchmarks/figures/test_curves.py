@@ -437,6 +437,37 @@ def test_the_test_error_of_the_incumbent_is_drawn_where_it_was_measured():
         plots.curves_figure(run([0.5]), measure="test_error")
 
 
+def test_runs_that_end_by_seconds_are_drawn_by_seconds_with_their_test_errors(tmp_path):
+    trials = run([0.5, 0.3, 0.2]).assign(train_budget=4.0, test_error=[0.6, 0.4, 0.5])  # the third is too late
+    plots.figure_run(trials, tmp_path / "run.png")
+    drawn = pd.read_csv(tmp_path / "run.csv").groupby(["against", "measure"], sort=False)["mean"].agg(list)
+    assert drawn.index.tolist() == [
+        ("train_seconds", "regret"),
+        ("heavy_runs", "regret"),
+        ("train_seconds", "test_error"),
+    ]
+    assert drawn["train_seconds", "regret"] == [0.5, 0.3, 0.3] and drawn["train_seconds", "test_error"][-1] == 0.4
+    for untested in (trials.drop(columns="test_error"), trials.assign(test_error=[NAN, NAN, 0.5])):
+        plots.figure_run(untested, tmp_path / "run.png")
+        assert set(pd.read_csv(tmp_path / "run.csv")["measure"]) == {"regret"}
+
+
+def test_each_axis_can_have_a_measure_of_its_own():
+    trials = run([4.0, 1.5]).assign(test_error=[0.6, 0.4])
+    figure = plots.curves_figure(trials, ["heavy_runs"] * 2, measure=["value", "test_error"])
+    assert [line(axes, "btao (n = 1)")[1] for axes in figure.axes] == [[4.0, 1.5], [0.6, 0.4]]
+    with pytest.raises(ValueError, match=r"measure must be one, or one for each of 2 axes, got \['value'\]"):
+        plots.curves_figure(trials, plots.RUN_AXES, measure=["value"])
+
+
+def test_test_errors_choose_no_colors():
+    trials = frame(
+        *(run([float(i)], method=f"m{i}", optimum=None).assign(test_error=1.0 / (1 + i)) for i in range(7)),
+    )
+    figure = plots.curves_figure(trials, ["heavy_runs"] * 2, measure=["value", "test_error"])
+    assert [text.partition(" ")[0] for text in legend(figure.axes[0])] == ["m0", "m1", "m2", "m3", "m4", "the"]
+
+
 def test_a_notebook_cuts_nothing_off_a_figure():
     figure = plots.curves_figure(crowd())
     figure.draw_without_rendering()

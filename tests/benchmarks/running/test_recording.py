@@ -18,7 +18,7 @@ from small_recordings import CLOCKS, SUPPORT_VECTORS, planned
 from benchmarks.common.errors import UsageError
 from benchmarks.config import registry
 from benchmarks.config import request as request_module
-from benchmarks.config.registry import target_of
+from benchmarks.config.registry import INTERNAL, target_of
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.data.datasets import is_stand_in
@@ -29,12 +29,14 @@ from benchmarks.objectives.protocol import NO_TIME
 from benchmarks.objectives.svm import SVM, _Machine
 from benchmarks.records.frames import load
 from benchmarks.records.run_info import Status
+from benchmarks.records.trials import read_rows
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
 from benchmarks.running.recording import table_name
 from benchmarks.running.source import Recorded
 from benchmarks.tables import table as tables
-from btao import Categorical, Real, Space, When
+from benchmarks.tables.design import configurations
+from btao import Categorical, Integer, Real, Space, When
 from btao.training import Level
 
 
@@ -167,7 +169,13 @@ class NeverNone(Shrinking):
 
 
 class Switched(Shrinking):
-    space = Space({"x": Real(0.25, 0.75), "y": Categorical(("a", "b"))}, conditions={"x": When("y", "a")})
+    space = Space(
+        {"x": Real(0.25, 0.75), "y": Categorical(("a", "b")), "steps": Integer(1, 9), "name": Categorical(("u", "v"))},
+        conditions={"x": When("y", "a"), "steps": When("y", "b"), "name": When("y", "b")},
+    )
+
+    def start(self, config, seed):
+        return super().start({"x": config.get("x", 0.5)}, seed)
 
 
 class Constrained(Shrinking):
@@ -221,12 +229,51 @@ def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_pat
     assert load(tmp_path / "runs")["train_seconds"].gt(0).all()
 
 
+def test_parameters_that_are_inactive_are_missing_in_a_table_and_absent_from_its_configurations(tmp_path, plugin):
+    """Of a space whose center and corners are 7 configurations. The table is extended once, from a file to a log."""
+    plugin("Switched")
+    for n in (8, 16):
+        recording = planned("task=mine", "scale=smoke", f"n={n}", f"out={tmp_path}")
+        for part in recording.parts[n // 8 - 1 :]:
+            run_experiment(part, recording.logs)
+        assert recording.gather().numbers == set(range(n))
+    table = tables.load(recording.path)
+    expected = configurations(Switched.space, 16, 0)
+    assert {tuple(config) for config in expected} == {("x", "y"), ("y", "steps", "name")}
+    found = [[(*item, type(item[1])) for item in config.items()] for config in table.configurations.values()]
+    assert found == [[(*item, type(item[1])) for item in config.items()] for config in expected]
+    assert list(table.rows)[:5] == ["configuration", "config.x", "config.y", "config.steps", "config.name"]
+    missing = table.rows["config.y"] == "a"
+    assert (table.rows["config.steps"].isna() == missing).all() and (table.rows["config.x"].notna() == missing).all()
+    table.save(tmp_path / "again.parquet")
+    assert tables.load(tmp_path / "again.parquet").sha256 == table.sha256
+
+    source, task = Recorded(recording.path), Spec("mine", f"{__name__}.Switched")
+    search = Spec("design", INTERNAL["design"], {"start": 0, "stop": 16, "budgets": (1, 3)})
+    replayed = Experiment(task, search, 0, Budget(heavy=16), data=source.objective(task).data, source=source)
+    assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
+    rows = read_rows(replayed.folder(tmp_path / "runs"))
+    assert [row.config for row in rows[::2]] == expected and {row.answer["distance"] for row in rows} == {0.0}
+    assert [row.value for row in rows[::2]] == [config.get("x", 0.5) for config in expected]
+
+
+def test_a_grid_has_no_parameters_that_are_inactive_at_times(tmp_path, plugin):
+    plugin("Switched", grid={"x": [0.25, 0.5], "y": ["a", "b"], "steps": [1, 2], "name": ["u", "v"]})
+    with pytest.raises(UsageError, match="grid: the space must have no conditions, but x, steps, name have some"):
+        planned("task=mine", "design=grid", f"out={tmp_path}")
+
+
+def test_the_fewest_configurations_of_a_design_count_corners_that_are_alike_once(tmp_path, plugin):
+    plugin("Switched")
+    with pytest.raises(UsageError, match="n=6: give at least 7: the center and the 6 corners"):
+        planned("task=mine", "n=6", f"out={tmp_path}")
+
+
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
         ("Impatient", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
         ("NeverNone", {}, "task mine cannot be recorded: its class must take heavy_patience=None, with which"),
-        ("Switched", {}, "its space must have no conditions, as a table holds all parameters: x have some"),
         ("Constrained", {}, "its space must have no constraint, as a design holds the corners of the space"),
         (
             "Shrinking",

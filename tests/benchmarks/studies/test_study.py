@@ -44,6 +44,12 @@ def test_a_notebook_shows_what_was_run_what_is_missing_and_a_table(two):
     assert "2 of 3" in html and "0.85" in html
 
 
+def test_a_table_has_the_test_errors_where_they_are_on_record(two):
+    html = of(two.trials.assign(test_error=0.125))._repr_html_()
+    assert "test error: mean [range]" in html and html.count("0.125 [0.125, 0.125]") == 2
+    assert "test error" not in two._repr_html_()
+
+
 def test_a_method_without_a_run_that_is_done_has_a_row(two):
     html = of(two.trials, methods=("btao", "tpe", "gp_bo"), planned={("currin", "gp_bo"): 5})._repr_html_()
     assert "gp_bo" in html and "0 of 5" in html

@@ -4,12 +4,11 @@ import dataclasses
 import math
 
 import numpy as np
-import pandas
 import pytest
+from small_grid import EPOCHS, GRID, save_grid
 
 from baselines.protocol import Trial
 from benchmarks.config.spec import Spec
-from benchmarks.data.source import DataSource
 from benchmarks.records.trials import Row, read_rows
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, run_experiment
@@ -21,38 +20,12 @@ from benchmarks.tables.replay import Replay
 from btao import Ordinal, Space
 from btao.training import Level
 
-GRID = {"batch_size": [8, 64, 512], "units": [16, 512], "learning_rate": [1e-4, 1e-2]}
-EPOCHS = 6
-PARAMETERS = {
-    **{"light_iterations": 2, "light_patience": None, "light_tolerance": 0.0},
-    **{"heavy_iterations": 6, "heavy_patience": None},
-}
-
-
-def curve(number):
-    """Validation errors that rise once and fall again, so that patience matters."""
-    return [0.9 - number / 100, 0.5, 0.6, 0.55, 0.4 - number / 100, 0.3]
-
 
 @pytest.fixture
 def table(tmp_path):
-    """A table of the network's grid; iteration i of configuration n ends i * (n + 1) seconds after the start."""
-    from benchmarks.objectives.fcn import FCN
-
-    rows = [
-        {"configuration": number}
-        | {f"config.{name}": value for name, value in config.items()}
-        | {"iteration": i, "consumed": i, "validation_error": error, "training_error": 0.5, "test_error": error / 2}
-        | {"seconds": float(i * (number + 1)), "processor_seconds": float(i * (number + 1))}
-        for number, config in enumerate(of_grid(FCN.space, GRID))
-        for i, error in enumerate(curve(number), start=1)
-    ]
-    head = tables.Head(
-        "fcn", 1, PARAMETERS, "paper", DataSource("digits", "0" * 64, 9, 9), 0, 1, True, made_by=(), grid=GRID
-    )
-    made = tables.Table("fcn-digits-grid-paper", head, pandas.DataFrame(rows).astype(tables.COLUMNS))
-    made.save(tmp_path / f"{made.name}.parquet")
-    return tables.load(tmp_path / f"{made.name}.parquet"), tmp_path / f"{made.name}.parquet"
+    """The table and its file."""
+    path = save_grid(tmp_path)
+    return tables.load(path), path
 
 
 def answered(replay, asked):

@@ -1,0 +1,66 @@
+"""The runs that judge the rule that chooses levels by their rate: their commands, and what is kept of so many trials.
+
+All methods spend the same iterations. The seeds are none by which anything was tuned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+# pandas is imported when used: --help starts at once.
+if TYPE_CHECKING:
+    import pandas
+
+FIRST = "btao_rate"  # what is judged
+METHODS = "method=[random_search,tpe,gp_bo,gp_ei,smac,bohb,hyperband,btao_paper,btao,btao_rate]"
+SEEDS = f"seeds=[{','.join(map(str, range(1000, 1030)))}]"
+FUNCTIONS = (
+    "task=forrester,branin,camel,bohachevsky,hartmann3,park1,hartmann6,borehole,trid,"
+    "branin_independent,branin_opposite,branin_shifted"
+)
+# The range of heavy values, from least to largest.
+RANGES = {"forrester": 21.85, "branin": 307.7, "hartmann3": 3.863, "park1": 25.59, "hartmann6": 1.713}
+HEAVY_ITERATIONS = {"gradient_boosting": 20, "extra_trees": 100, "linear_sgd": 50, "mlp": 15}  # of live tasks
+LIVE_BUDGET = 15  # heavy runs
+
+
+def _noisy(share: float) -> list[list[str]]:
+    """Functions of which a share of the range is the standard deviation of noise."""
+    methods = "method=[gp_bo,gp_ei,btao,btao_rate]"
+    noise = {task: f"task.parameters.noise={share * width:.4g}" for task, width in RANGES.items()}
+    return [[f"task={task}", noise[task], "budget.iterations=200", methods, SEEDS] for task in RANGES]
+
+
+# The commands of `benchmarks.run` behind each result, less out. A light run costs a fifth of a heavy one but in the
+# second, where it costs a tenth: both budgets are 40 heavy runs.
+COMMANDS = {
+    "functions": [["-m", FUNCTIONS, "budget.iterations=200", METHODS, SEEDS]],
+    "functions_tenth": [
+        ["-m", FUNCTIONS, "task.parameters.heavy_iterations=10", "budget.iterations=400", METHODS, SEEDS]
+    ],
+    "noise_1": _noisy(0.01),
+    "noise_5": _noisy(0.05),
+    "live": [
+        [f"task={task}", f"budget.iterations={LIVE_BUDGET * heavy}", "cache=true", METHODS, SEEDS]
+        for task, heavy in HEAVY_ITERATIONS.items()
+    ],
+}
+# What is changed to try them, as in `reference.SMALL`.
+QUICK = {"method": "[random_search,gp_ei,btao_rate]"}
+SMALL = {
+    "functions": {"task": "forrester,branin_shifted", "budget.iterations": "40", **QUICK},
+    "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},
+    **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao_rate]"} for noise in ("noise_1", "noise_5")},
+    "live": {"scale": "smoke", "budget.iterations": "40", **QUICK},
+}
+
+
+def slim(trials: pandas.DataFrame) -> pandas.DataFrame:
+    """Trials as `records.load` gives them less what no analysis of runs reads: a tenth of the size on disk.
+
+    Without configurations; seconds in milliseconds; the truth of heavy runs alone, and only where it is not the value.
+    """
+    kept = trials[[name for name in trials.columns if not name.startswith("config.")]]
+    seconds = ["train_seconds", "method_seconds", "time"]
+    told = kept["heavy"] & (kept["truth"] != kept["value"])
+    return kept.assign(truth=kept["truth"].where(told), **kept[seconds].round(3))
