@@ -6,7 +6,7 @@ import dataclasses
 import fcntl
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +27,14 @@ from benchmarks.running.local import run_all
 from benchmarks.running.progress import Failure, Observer, Progress, finished
 from benchmarks.running.source import Live, build_objective
 from benchmarks.tables import table
-from benchmarks.tables.design import Grid, check_grid, grid_size, least
+from benchmarks.tables.design import Grid, check_grid, grid_size, grid_space, least
 from benchmarks.tables.design_log import DEFAULT_N, PART, PartLog, logged, wanted
-from btao import Space
+from btao import Categorical, Constant, Space
 
 MOST = 2**16  # configurations; what a design is asked for is held in memory
 REDUCTION = 3  # between the budgets of a task whose iterations are not recorded one by one, as in Hyperband's rungs
 FULL_LENGTH = {"heavy_patience": None, "heavy_tolerance": 0.0}
+OF_A_COLUMN = (str, int, float, bool)  # what a table keeps as it is; a missing value says that a parameter is inactive
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
         full = _full_length(spec) if is_curve else spec
-        if faults := _faults(full, objective, task):
+        if faults := _faults(full, objective, task, grid):
             faults += _too_few(objective.space, grid, n)
             raise UsageError(f"task {task['name']} cannot be recorded: {'; '.join(faults)}")
         n = _count(objective.space, grid, n)
@@ -300,7 +301,7 @@ def _full_length(spec: Spec) -> Spec:
     return dataclasses.replace(spec, parameters=dict(spec.parameters) | taken)
 
 
-def _faults(full: Spec, objective: Objective, task: Mapping[str, Any]) -> list[str]:
+def _faults(full: Spec, objective: Objective, task: Mapping[str, Any], grid: Grid | None) -> list[str]:
     """All for which a task cannot be recorded, with what would be right: see `Objective`."""
     faults = []
     if not is_trained(objective):
@@ -309,11 +310,25 @@ def _faults(full: Spec, objective: Objective, task: Mapping[str, Any]) -> list[s
         faults.append("its `data` must be a DataSource, as its file says needs_data")
     if objective.space.constraint is not None:
         faults.append("its space must have no constraint, as a design holds the corners of the space")
+    faults += _no_columns(objective.space if grid is None else grid_space(objective.space, grid))
     if isinstance(objective, CurveTask) and objective.heavy.patience is not None:
         parameter = inspect.signature(full.resolve()).parameters.get("heavy_patience")
         if parameter is None or not (parameter.annotation is parameter.empty or "None" in str(parameter.annotation)):
             faults.append("its class must take heavy_patience=None, with which training goes on to its full length")
     return faults
+
+
+def _no_columns(space: Space) -> Iterator[str]:
+    """A line for each parameter whose choices cannot be told from each other again in a column of a table."""
+    listed = {name: each.choices for name, each in space.parameters.items() if isinstance(each, Categorical)}
+    listed |= {name: (each.value,) for name, each in space.parameters.items() if isinstance(each, Constant)}
+    for name, choices in listed.items():
+        kind = type(choices[0])
+        for choice in [each for each in choices if kind not in OF_A_COLUMN or type(each) is not kind][:1]:
+            yield (
+                f"its parameter {name} must have choices that are all str, all int, all float or all bool, as a column "
+                f"of a table is, but has {choice!r} among {list(choices)!r}"
+            )
 
 
 def _too_few(space: Space, grid: Grid | None, n: int | None) -> list[str]:

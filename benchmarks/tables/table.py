@@ -41,6 +41,8 @@ COLUMNS = {
     "processor_seconds": "float64",
 }
 
+# Of parameters that are inactive at times: with one missing value, which a file keeps, and without fractions.
+NULLABLE = {int: "Int64", bool: "boolean"}
 
 SLACK = 1.1, 1.0  # a processor's seconds may exceed what the clock on the wall allows by this factor and these seconds
 
@@ -387,7 +389,8 @@ def arranged(rows: pandas.DataFrame, space: Space) -> pandas.DataFrame:
     """
     types = dict(COLUMNS)
     for name in space.conditions:
-        if type(space.parameters[name].from_unit(0.5)) is int:
-            types[f"config.{name}"] = "Int64"  # which has missing values, and no fractions
+        kind = type(space.parameters[name].from_unit(0.5))
+        if kind in NULLABLE:
+            types[f"config.{name}"] = NULLABLE[kind]
     rows = rows.sort_values(["configuration", "iteration"], ignore_index=True)
     return rows.reindex(columns=_columns(space)).astype(types)

@@ -36,7 +36,7 @@ from benchmarks.running.recording import table_name
 from benchmarks.running.source import Recorded
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import configurations
-from btao import Categorical, Integer, Real, Space, When
+from btao import Categorical, Constant, Integer, Real, Space, When
 from btao.training import Level
 
 
@@ -182,6 +182,19 @@ class Constrained(Shrinking):
     space = Space(Shrinking.space.parameters, constraint=lambda config: config["x"] < config["y"])
 
 
+class Unlimited(Shrinking):
+    space = Space(
+        {
+            "x": Real(0.25, 0.75),
+            "depth": Categorical((None, 3)),
+            "share": Categorical((1, 2.5)),
+            "sizes": Constant((8, 4)),
+            "kernel": Categorical(("rbf", "poly")),
+            "flag": Categorical((True, False)),
+        }
+    )
+
+
 class TwoLevels(Currin):
     """It trains, and its errors are none."""
 
@@ -288,6 +301,16 @@ def test_all_that_a_task_lacks_to_be_recorded_is_said_at_once(tmp_path, plugin, 
         planned("task=mine", "n=4", f"out={tmp_path}")
     assert "n=4: give at least 5: the center and the 4 corners" in str(reason.value)
     assert "\n" not in str(reason.value)
+
+
+def test_choices_that_a_table_does_not_tell_apart_are_refused_before_anything_is_trained(tmp_path, plugin):
+    plugin("Unlimited")
+    with pytest.raises(UsageError) as reason:
+        planned("task=mine", f"out={tmp_path}")
+    right = "must have choices that are all str, all int, all float or all bool, as a column of a table is, but has"
+    faults = {"depth": "None among [None, 3]", "share": "2.5 among [1, 2.5]", "sizes": "(8, 4) among [(8, 4)]"}
+    said = [f"its parameter {name} {right} {wrong}" for name, wrong in faults.items()]
+    assert str(reason.value) == f"task mine cannot be recorded: {'; '.join(said)}"
 
 
 def test_of_a_task_with_two_levels_these_are_recorded_and_errors_that_are_none_are_refused_at_once(tmp_path, plugin):

@@ -13,7 +13,7 @@ from benchmarks.config.registry import find_table
 from benchmarks.data.source import DataSource
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import DesignSearch, configurations, grid_size, grid_space, of_grid
-from btao import Categorical, Integer, Ordinal, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space, When
 
 SPACE = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
 HEAD = tables.Head(
@@ -125,6 +125,29 @@ def test_the_hash_of_texts_is_that_of_what_they_say():
     assert tables.Table("t", HEAD, other).sha256 != tables.Table("t", HEAD, frame).sha256
     rebuilt = frame.assign(**{"config.c": pandas.array([chr(97 + k) for k in (0, 0, 1, 1)], dtype="object")})
     assert tables.Table("t", HEAD, rebuilt).sha256 == tables.Table("t", HEAD, frame).sha256
+
+
+def test_choices_that_are_inactive_at_times_have_one_hash_before_and_after_they_are_saved(tmp_path):
+    kinds = {"flag": (True, False), "name": ("u", "v"), "size": (3, 7), "share": (0.5, 1.5)}
+    space = Space(
+        {"y": Categorical(("a", "b")), **{name: Categorical(choices) for name, choices in kinds.items()}},
+        conditions={name: When("y", "a") for name in kinds},
+    )
+    configs = [{"y": "a"} | {name: choices[0] for name, choices in kinds.items()}, {"y": "b"}]
+    unlike = rows().drop(columns=["config.x", "config.k"]).to_dict("records")
+    frame = pandas.DataFrame(
+        [
+            row | {f"config.{name}": value for name, value in configs[row["configuration"] // 2].items()}
+            for row in unlike
+        ]
+    )
+    saved = tables.Table("t", HEAD, tables.arranged(frame, space))
+    saved.save(tmp_path / "t.parquet")
+    loaded = tables.load(tmp_path / "t.parquet")
+    assert loaded.sha256 == saved.sha256
+    assert list(loaded.configurations.values()) == list(saved.configurations.values()) == configs
+    assert [type(value) for value in loaded.configurations[0].values()] == [str, bool, str, int, float]
+    loaded.check(space, 2)
 
 
 def test_what_is_no_table_is_refused(tmp_path):
