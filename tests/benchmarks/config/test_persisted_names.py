@@ -22,6 +22,7 @@ PERSISTED = {
         ),
     }.items()
 }
+PERSISTED["method"] |= {"btao_rate": 2}
 
 
 @pytest.mark.parametrize("group", PERSISTED)
