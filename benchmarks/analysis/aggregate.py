@@ -159,8 +159,8 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
         optimum is not known), and of the test error at the incumbent (test_mean to test_high; over those where
         it was measured). With noise the best observed value flatters, the regret does not.
         Then light_runs, heavy_runs, failed_runs:
-        totals over the seeds, failed runs of either level counted in their level too; and
-        heavy_equivalents, train_seconds (that the runs are charged, see `incumbents`), method_seconds: the mean per
+        totals over the seeds, failed runs of either level counted in their level too, and those that a budget of
+        training cut short; and heavy_equivalents, train_seconds (that the runs are charged, see `incumbents`), method_seconds: the mean per
         seed, of the last two with totals over the seeds in train_seconds_total and method_seconds_total.
 
     Raises

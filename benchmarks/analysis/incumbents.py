@@ -19,7 +19,8 @@ heavy equivalents
     Iterations consumed so far, light and heavy, divided by those that a heavy run is granted.
 budget of training
     Where a run ends by seconds of training (`train_budget`), the result of its last trial comes after them: it is
-    none, and the trial is charged what was left. So every run ends at exactly this budget.
+    none, and no heavy run is counted for it. The trial is charged what was left of the seconds, and that share of its
+    iterations. So every run ends at exactly this budget.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     -------
     DataFrame
         One row per trial, sorted by run: task, data, method, hash, label, seed, trial;
-        the costs so far `heavy_runs` (failed ones included), `iterations`, `heavy_equivalents`
+        the costs so far `heavy_runs` (failed ones included, late ones not), `iterations`, `heavy_equivalents`
         (nan where the task has no heavy trial yet), `train_seconds` and `time` (seconds of training
         and of the method); `value`, `regret` and `test_error` of the choice, nan before the first heavy result,
         `regret` also where the task's optimum is not known, `test_error` where it was not measured. The choice is by
@@ -86,6 +87,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     value, truth, optimum = (frame[name].astype(float).to_numpy() for name in ("value", "truth", "optimum"))
     heavy = frame["heavy"].astype(bool)
     trained, limit = _training(frame)
+    charged = _charged(frame, trained, limit)
     result = heavy_results(frame)
     regret = _regret(frame, np.where(is_result(truth), truth, value), optimum, result)
 
@@ -99,18 +101,19 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
     known = chosen >= 0
     test_error = frame.get("test_error", pd.Series(np.nan, index=frame.index)).astype(float).to_numpy()
 
-    iterations = runs["iterations"].cumsum()
+    grouped = [frame[name] for name in RUN]
+    iterations = (frame["iterations"] * charged).groupby(grouped).cumsum()
     return pd.DataFrame(
         {
             **{name: frame[name] for name in ("task", "data", "method", "hash")},
             "label": labels(frame),
             "seed": frame["seed"],
             "trial": frame["trial"],
-            "heavy_runs": heavy.astype(int).groupby([frame[name] for name in RUN]).cumsum(),
+            "heavy_runs": (heavy & (trained <= limit)).astype(int).groupby(grouped).cumsum(),
             "iterations": iterations,
             "heavy_equivalents": iterations / frame["task"].map(_heavy_budgets(frame)).astype(float),
             "train_seconds": np.minimum(trained, limit),
-            "time": frame["time"].astype(float),
+            "time": frame["time"].astype(float) - np.maximum(trained - limit, 0.0),
             "value": np.where(known, value[chosen], np.nan),
             "regret": np.where(known, regret[chosen], np.nan),
             "test_error": np.where(known, test_error[chosen], np.nan),
@@ -137,6 +140,16 @@ def _training(frame: DataFrame) -> tuple[np.ndarray, np.ndarray]:
     if "train_budget" not in frame:  # trials of before there was one
         return trained, np.full(len(frame), np.inf)
     return trained, frame["train_budget"].astype(float).fillna(np.inf).to_numpy()
+
+
+def _charged(frame: DataFrame, trained: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """The share of each trial that lies within the budget of training."""
+    seconds = frame["train_seconds"].astype(float).to_numpy()
+    late = trained > limit
+    left = np.clip(limit[late] - (trained - seconds)[late], 0.0, None)
+    charged = np.ones(len(frame))
+    charged[late] = left / np.maximum(seconds[late], np.finfo(float).tiny)
+    return charged
 
 
 def keys(frame: DataFrame) -> Series:

@@ -38,6 +38,18 @@ def test_a_budget_of_training_ends_every_run_where_it_is_spent():
     assert incumbents(trials.assign(train_budget=NAN)).equals(incumbents(trials.drop(columns="train_budget")))
 
 
+def test_a_late_trial_is_charged_on_every_axis_what_was_left_and_is_no_heavy_run():
+    trials = run("LHHH", [0.1, 5.0, 4.0, 3.0]).assign(train_budget=5.0)  # of the last 1.5 seconds 0.5 were left
+    states = incumbents(trials)
+    assert states["heavy_runs"].tolist() == [0, 1, 2, 2]
+    assert states["iterations"].tolist() == pytest.approx([1, 6, 11, 11 + 5 / 3])
+    assert states["heavy_equivalents"].tolist() == pytest.approx([0.2, 1.2, 2.2, 2.2 + 1 / 3])
+    assert states["time"].tolist() == [2, 4, 6, 7]
+    whole = incumbents(trials.assign(train_budget=6.0))
+    assert (whole["heavy_runs"].iloc[-1], whole["iterations"].iloc[-1], whole["time"].iloc[-1]) == (3, 16, 8)
+    assert analysis.summary(trials).iloc[0]["heavy_equivalents"] == pytest.approx(2.2 + 1 / 3)
+
+
 def test_curves_on_a_budget_of_training_end_together_with_all_seeds():
     seeds = [run("HHH", [5.0, 4.0, 3.0], seed=0), run("HH", [4.5, 2.0], seed=1)]
     seeds[1]["train_seconds"] *= 2
