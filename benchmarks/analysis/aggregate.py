@@ -160,8 +160,9 @@ def summary(frame: DataFrame, *, statistic: str = "mean", resampling: Resampling
         it was measured). With noise the best observed value flatters, the regret does not.
         Then light_runs, heavy_runs, failed_runs:
         totals over the seeds, failed runs of either level counted in their level too, and those that a budget of
-        training cut short; and heavy_equivalents, train_seconds (that the runs are charged, see `incumbents`), method_seconds: the mean per
-        seed, of the last two with totals over the seeds in train_seconds_total and method_seconds_total.
+        training cut short; and heavy_equivalents, train_seconds (that the runs are charged, see `incumbents`),
+        method_seconds: the mean per seed, of the last two with totals over the seeds in train_seconds_total and
+        method_seconds_total.
 
     Raises
     ------

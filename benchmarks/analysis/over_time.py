@@ -29,6 +29,27 @@ SHARES = np.linspace(0.02, 1, 50)
 TARGETS = 51  # of each task, as COCO has them
 
 
+def axes_of_tasks(frame: DataFrame) -> dict[str, list[str]]:
+    """The axis on which the runs of each task end together: by axis the tasks.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Trials as `records.load` returns them.
+
+    Returns
+    -------
+    dict
+        Tasks whose runs have a budget of training at "train_seconds", the others at "heavy_equivalents"; in the order
+        of the frame, and only axes that have tasks.
+    """
+    by_seconds = set(frame.loc[frame["train_budget"].notna(), "task"]) if "train_budget" in frame else set()
+    axes: dict[str, list[str]] = {}
+    for task in frame["task"].unique():
+        axes.setdefault("train_seconds" if task in by_seconds else "heavy_equivalents", []).append(task)
+    return axes
+
+
 def ranks_over_time(
     states: DataFrame,
     against: str = "heavy_equivalents",

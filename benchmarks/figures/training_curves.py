@@ -47,23 +47,26 @@ def save(figure: Figure, path: Path) -> Path:
     return path
 
 
-def figure_noise(errors: pandas.DataFrame, ends: pandas.DataFrame) -> Figure:
-    """Two panels: the noise of each configuration, and how far apart methods end.
+def figure_noise(errors: pandas.DataFrame, ends: pandas.DataFrame | None = None) -> Figure:
+    """The noise of each configuration, and, in a second panel, how far apart methods end.
 
     Parameters
     ----------
     errors : DataFrame
         As `analysis.training_noise.heavy_errors` gives them.
-    ends : DataFrame
-        Of one task, as `analysis.aggregate.summary` gives it: the differences of its means of the best value.
+    ends : DataFrame, optional
+        Of one task, as `analysis.aggregate.summary` gives it: the differences of its means of the best value. Without
+        it there is no second panel.
     """
     spread = by_configuration(errors)
     noise = pooled(spread[spread["best"]])
     with drawing():
-        figure = Figure(figsize=(8.8, 3.5), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        _configurations(left, spread, noise)
-        _methods(right, ends, noise)
+        panels = 1 if ends is None else 2
+        figure = Figure(figsize=(4.4 * panels, 3.5), layout="constrained")
+        axes = figure.subplots(1, panels, squeeze=False)[0]
+        _configurations(axes[0], spread, noise)
+        if ends is not None:
+            _methods(axes[1], ends, noise)
     return figure
 
 

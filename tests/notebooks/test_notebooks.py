@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from small_grid import save_grid
 
 from benchmarks.studies import reference
 from support import frame
@@ -150,6 +151,39 @@ def test_a_notebook_of_runs_that_end_by_seconds_says_so_once_and_has_their_test_
 def test_other_notebooks_run_with_other_parameters(quiet, name, given):
     there = run(name, given)
     assert sorted(there["trials"]["seed"].unique()) == list(range(given["seeds"]))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_method_study_says_who_is_left_out_and_takes_each_task_where_its_runs_end(tmp_path, quiet, capsys):
+    three = ["btao", "gp_bo", "tpe"]
+    reference.load("synthetic", methods=three[:2], seeds=3).to_parquet(tmp_path / "synthetic.parquet")
+    by_seconds = reference.load("svm", methods=three, seeds=3).assign(train_budget=150.0)
+    by_seconds.to_parquet(tmp_path / "svm.parquet")
+    there = run("06_method_study", {"folder": str(tmp_path), "results": ["synthetic", "svm"]})
+    assert "left out of all but the claims, as a task lacks them: tpe" in capsys.readouterr().out
+    assert there["axes"] == {"heavy_equivalents": ["currin", "park"], "train_seconds": ["svm"]}
+    assert there["speeds"].set_index("task")["against"].to_dict() == {
+        **dict.fromkeys(["currin", "park"], "heavy_equivalents"),
+        "svm": "train_seconds",
+    }
+    by_seconds[by_seconds["method"] == "tpe"].to_parquet(tmp_path / "svm.parquet")
+    with pytest.raises(ValueError, match=r"results must have a method that all their tasks have, got \['synthetic'"):
+        run("06_method_study", {"folder": str(tmp_path), "results": ["synthetic", "svm"]})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_are_set_beside_the_noise_of_the_table_that_they_replayed(tmp_path, quiet, capsys, monkeypatch):
+    path = save_grid(tmp_path)
+    (tmp_path / "repeats" / "1").mkdir(parents=True)
+    save_grid(tmp_path / "repeats" / "1", seed=1)
+    sections = dict.fromkeys(("fcn", "svm", "cnn"), path.stem)
+    given = {"folder": str(tmp_path), **sections, "stand_ins": [], "noisy": [path.stem]}
+    assert run("00_training_curves", given)["said"] == "The standard deviation between seeds of each configuration"
+    assert "no runs of fcn on this table" in capsys.readouterr().out
+    trials = reference.load("fcn", seeds=2).assign(data=f"digits (table {path.stem})")
+    monkeypatch.setattr(reference, "load", lambda name: trials)
+    there = run("00_training_curves", given)
+    assert there["replayed"] and "right, what lies between the methods" in there["said"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.analysis.incumbents import incumbents
-from benchmarks.analysis.over_time import SHARES, ranks_over_time, targets_reached
+from benchmarks.analysis.over_time import SHARES, axes_of_tasks, ranks_over_time, targets_reached
 from support import frame, run
 
 
@@ -78,3 +78,15 @@ def test_tasks_count_alike_and_values_have_targets_too():
     with pytest.raises(ValueError, match="targets must be at least 2, got 1"):
         targets_reached(incumbents(trials), targets=1)
     assert np.all(np.diff(table.loc["a", "reached"]) > 0)
+
+
+def test_tasks_are_compared_where_their_runs_end_together():
+    slow = [heavy([0.5, 0.4, 0.3], "slow", seed, task="svm").assign(train_seconds=10.0) for seed in range(6)]
+    fast = [heavy([0.9] * 15 + [0.1] * 15, "fast", seed, task="svm").assign(train_seconds=1.0) for seed in range(6)]
+    equal = frame(*slow, *fast).assign(train_budget=30.0)
+    trials = frame(equal, heavy([1.0], "slow"), heavy([2.0], "fast"))
+    axes = axes_of_tasks(trials)
+    assert axes == {"train_seconds": ["svm"], "heavy_equivalents": ["currin"]}
+    assert axes_of_tasks(trials.drop(columns="train_budget")) == {"heavy_equivalents": ["svm", "currin"]}
+    ends = ranks_over_time(incumbents(equal), "train_seconds", shares=[1.0]).set_index("label")["rank"]
+    assert ends.to_dict() == {"slow": 2.0, "fast": 1.0}  # as their last errors are, 0.3 and 0.1

@@ -59,3 +59,9 @@ def test_the_figure_has_the_noise_beside_the_differences_between_methods():
     points = [line.get_xdata()[0] for line in methods.get_lines() if line.get_marker() == "o"]
     assert points == pytest.approx([0.03, 0.0])
     assert methods.get_lines()[-1].get_xdata()[0] == pytest.approx(0.1) == configurations.get_lines()[-1].get_ydata()[0]
+
+
+def test_without_results_of_methods_the_figure_has_the_noise_alone():
+    figure = figure_noise(ERRORS)
+    assert faults(figure) == []
+    assert [axes.get_title() for axes in figure.axes] == ["training again"]
