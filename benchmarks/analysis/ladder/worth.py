@@ -117,7 +117,7 @@ def _states(trials: DataFrame) -> DataFrame:
     if trials["parameters"].isna().any():
         raise ValueError("the frame has trials whose parameters are not on record: run them again")
     runs = trials[["hash", "method", "parameters"]].drop_duplicates()
-    names = {each.hash: name_of(each.method, json.loads(each.parameters)) for each in runs.itertuples()}
+    names = {hash_: name_of(method, json.loads(written)) for hash_, method, written in runs.to_numpy()}
     states = incumbents(trials)
     states = states.assign(label=states["hash"].map(names))
     for (task, name), hashes in states.groupby(["task", "label"])["hash"]:
@@ -135,7 +135,7 @@ def _regrets(states: DataFrame) -> Series:
     first = states.dropna(subset="regret").groupby(["task", "label", "seed"])["regret"].first()
     least = NEGLIGIBLE * first.groupby("task").mean()
     smallest = ends[ends > 0].groupby("task").min()
-    floor = pd.concat([least, smallest / 2], axis=1).max(axis=1)
+    floor = pd.concat([least, smallest / 2], axis=1).max(axis=1).to_dict()
     return ends.clip(lower=ends.index.get_level_values("task").map(floor).to_numpy(float))
 
 
@@ -147,5 +147,5 @@ def _table(numbers: Series) -> DataFrame:
         if step.of_errors:
             table[step.name] = table[step.name].where(of_task[step.name] > 0, table[before.name])
     if table.dropna().empty:
-        raise ValueError(f"no seed of a task has results of all steps: {', '.join(table)}")
+        raise ValueError(f"no seed of a task has results of all steps: {', '.join(map(str, table))}")
     return table.dropna()
