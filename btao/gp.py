@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,7 +62,8 @@ class Kernel:
 
     def squared_differences(self, F: FloatArray, G: FloatArray) -> FloatArray:
         """Squared differences by parameter, (dim, n, m), between features (n, p) and (m, p)."""
-        return self.by_parameter((F.T[:, :, None] - G.T[:, None, :]) ** 2)
+        differences = F.T[:, :, None] - G.T[:, None, :]
+        return self.by_parameter(np.square(differences, out=differences))
 
     def by_parameter(self, values: FloatArray) -> FloatArray:
         """Values by feature (p, ...) added up by parameter, (dim, ...)."""
@@ -88,8 +89,16 @@ class Kernel:
 
     def first(self, X: FloatArray) -> IntArray:
         """For each of n points the index of the first that is the same one, (n,)."""
+        if not (np.diff(np.sort(self.along_line(X))) <= 2 * SAME_POINT).any():
+            return np.arange(len(X))
         index: IntArray = self.same(X, X).argmax(axis=1)
         return index
+
+    def along_line(self, X: FloatArray) -> FloatArray:
+        """Points (n, dim) projected on one direction in the space of features, (n,): no two are farther apart there."""
+        F = self.features(X)
+        projected: FloatArray = F @ _direction(F.shape[1])
+        return projected
 
     def distance(self, X: FloatArray, known: FloatArray) -> FloatArray:
         """Distance from each of n points to the nearest of the known ones, (n,)."""
@@ -99,6 +108,14 @@ class Kernel:
     def _squared_distances(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         squared: FloatArray = self.squared_differences(self.features(X), self.features(Y)).sum(axis=0)
         return squared
+
+
+@lru_cache
+def _direction(size: int) -> FloatArray:
+    """A unit vector of fixed random weights: no two configurations of a grid have equal projections, as on an axis."""
+    weights = np.random.default_rng(0).standard_normal(size)
+    direction: FloatArray = weights / np.linalg.norm(weights)
+    return direction
 
 
 @dataclass(frozen=True)
@@ -125,7 +142,8 @@ class Pairs:
 
     def correlation(self, phi: FloatArray) -> FloatArray:
         """R of every pair, (pairs,)."""
-        return np.exp(-(phi @ self.squared))
+        R: FloatArray = phi @ self.squared
+        return np.exp(np.negative(R, out=R), out=R)
 
     def factorize(self, correlation: FloatArray, nugget: float = JITTER) -> FloatArray:
         """Lower Cholesky factor (n, n) of the correlation matrix with the nugget on its diagonal."""
@@ -139,9 +157,9 @@ class Pairs:
         return factor
 
     def inverse(self, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor."""
+        """R^-1 of every pair, (pairs,), and on the diagonal, (n,), from the Cholesky factor, whose memory it takes."""
         inverse: FloatArray
-        inverse, _ = dpotri(factor, lower=1)
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         return inverse.T.ravel().take(self.below), inverse.diagonal()
 
     def products(self, values: FloatArray) -> FloatArray:
@@ -177,11 +195,12 @@ class Posterior:
         points: FloatArray,
         values: FloatArray,
         nugget: float = JITTER,
-        pairs: Pairs | None = None,
+        factor: FloatArray | None = None,
     ) -> Posterior:
-        """Condition on values (n,) at points (n, dim), whose pairs may be known."""
-        pairs = Pairs.of(kernel, points) if pairs is None else pairs
-        factor = pairs.factorize(pairs.correlation(phi), nugget)
+        """Condition on values (n,) at points (n, dim), of whose R the factor may be known."""
+        if factor is None:
+            pairs = Pairs.of(kernel, points)
+            factor = pairs.factorize(pairs.correlation(phi), nugget)
         weights, _ = dpotrs(factor, values - mean, lower=1)
         return cls(kernel, phi, mean, variance, points, values, factor, weights, nugget)
 
@@ -213,7 +232,36 @@ class Posterior:
     def _cross(self, X: FloatArray) -> FloatArray:
         squared = self.kernel.squared_differences(self.features, self.kernel.features(X))
         dim, n, m = squared.shape
-        return np.exp(-(self.phi @ squared.reshape(dim, n * m)).reshape(n, m))
+        exponents = self.phi @ squared.reshape(dim, n * m)
+        np.exp(np.negative(exponents, out=exponents), out=exponents)
+        return exponents.reshape(n, m)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What data tell at given phi and nugget: R of every pair, its factor, R^-1 (y - mu), mu, sigma^2 and Q / n.
+
+    Q is (y - mu)^T R^-1 (y - mu); sigma^2 is larger than Q / n at its floor alone.
+    """
+
+    correlation: FloatArray
+    factor: FloatArray
+    weights: FloatArray
+    mean: float
+    variance: float
+    quadratic: float
+
+    @classmethod
+    def of(cls, theta: FloatArray, pairs: Pairs, y: FloatArray, variance_floor: float = 0.0) -> Profile:
+        """The arguments are those of `profile_log_likelihood`."""
+        phi, nugget = split_theta(theta, len(pairs.squared))
+        R = pairs.correlation(phi)
+        factor = pairs.factorize(R, nugget)
+        solved, _ = dpotrs(factor, np.array([np.ones(pairs.n), y]).T, lower=1)
+        mean = solved[:, 1].sum() / solved[:, 0].sum()
+        weights = solved[:, 1] - mean * solved[:, 0]
+        quadratic = weights @ (y - mean)
+        return cls(R, factor, weights, float(mean), float(max(quadratic / pairs.n, variance_floor)), float(quadratic))
 
 
 def profile_log_likelihood(
@@ -237,22 +285,18 @@ def profile_log_likelihood(
         The value is -(n/2) ln sigma^2 - (1/2) ln|R| up to a constant.
     """
     phi, nugget = split_theta(theta, len(pairs.squared))
-    n = pairs.n
-    R = pairs.correlation(phi)
-    factor = pairs.factorize(R, nugget)
-    solved, _ = dpotrs(factor, np.array([np.ones(n), y]).T, lower=1)
-    mean = solved[:, 1].sum() / solved[:, 0].sum()
-    weights = solved[:, 1] - mean * solved[:, 0]
-    quadratic = weights @ (y - mean)
-    variance = max(quadratic / n, variance_floor)
-    value = -0.5 * n * np.log(variance) - 0.5 * (quadratic / variance - n) - np.log(factor.diagonal()).sum()
+    profile, n = Profile.of(theta, pairs, y, variance_floor), pairs.n
+    weights, variance = profile.weights, profile.variance
+    value = -0.5 * n * np.log(variance) - 0.5 * (profile.quadratic / variance - n)
+    value -= np.log(profile.factor.diagonal()).sum()
     # Each pair stands twice in the sum over i, j; the diagonal has no squared difference.
-    inverse, diagonal = pairs.inverse(factor)
-    below = inverse - pairs.products(weights) / variance
-    gradient = phi * (pairs.squared @ (below * R))
+    below, diagonal = pairs.inverse(profile.factor)
+    below -= pairs.products(weights) / variance
+    below *= profile.correlation
+    gradient = phi * (pairs.squared @ below)
     if len(theta) > len(phi):
         gradient = np.append(gradient, 0.5 * nugget * (weights @ weights / variance - diagonal.sum()))
-    return float(value), gradient, float(mean), float(variance)
+    return float(value), gradient, profile.mean, variance
 
 
 def split_theta(theta: FloatArray, dim: int) -> tuple[FloatArray, float]:
@@ -319,11 +363,11 @@ class GaussianProcess:
         pairs = Pairs.of(kernel, X)
         floor = variance_floor(y)
         theta = warm if warm is not None and fixed else _search(pairs, y, floor, warm, self.noise)
-        _, _, mean, variance = profile_log_likelihood(theta, pairs, y, floor)
+        profile = Profile.of(theta, pairs, y, floor)
         phi, nugget = split_theta(theta, kernel.dim)
-        self._posterior = Posterior.condition(kernel, phi, mean, variance, X, y, nugget, pairs)
+        self.phi_, self.mean_, self.variance_ = phi, profile.mean, profile.variance
+        self._posterior = Posterior.condition(kernel, phi, self.mean_, self.variance_, X, y, nugget, profile.factor)
         self.theta_, self.log_phi_ = theta, theta[: kernel.dim]
-        self.phi_, self.mean_, self.variance_ = self._posterior.phi, mean, variance
         return self
 
     @property

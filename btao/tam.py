@@ -24,6 +24,7 @@ import warnings
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,11 @@ BOX_POINTS = 256
 # A search with box probabilities ends when a step gains less than this of the likelihood: far below the error of ln P
 # with so many points, of some 0.02, and above the rounding of nearly singular boxes, in which line searches get lost.
 BOX_TOLERANCE = 1e-6
+# Searches from several starts end earlier, far enough to tell their maxima apart; the best of them then goes on.
+ROUGH_TOLERANCE = 1e-4
+# While there are fewer heavy results, a search with box probabilities starts from the center of the prior, too: the
+# likelihood of few has several maxima, that of more hardly any that the other starts miss.
+FEW = 24
 # Bounds this many sigma away on both sides hold with probability 1 to rounding: ln P = 0.
 CERTAIN = 9.0
 # An observation breaks a bound by more than this share of the common scale or, with noise, as many of its deviations.
@@ -355,23 +361,31 @@ class _HeavyPart:
         self.prior_mean, self.prior_std, self.prior_log_std = _priors(lower, upper, y_light, y_heavy)
 
     def search(self, warm: HeavyHyperparameters | None) -> HeavyHyperparameters:
+        """The most probable hyperparameters, searched from `warm` among others (METHOD items 6 and 14)."""
         nugget = [LOG_NUGGET_MEAN] * self.noise
         start = np.array([self.prior_mean, self.prior_log_std, *[LOG_PHI_PRIOR_MEAN] * self.dim, *nugget])
         # Center mu on the residuals that the prior's own rho leaves.
         start[0] = np.mean(self.y_heavy - self.rho(start) * self.y_light)
-        starts = [start] if warm is None else [warm.to_array(), start]
+        starts = [] if warm is None else [warm.to_array()]
         # Outside the bounds on delta a small sigma makes the quadratic form and ln P huge and nearly
         # equal: their difference, the likelihood, would be rounding.
         within = tuple(bound if math.isfinite(bound) else None for bound in (self.lower, self.upper))
         bounds = [within, LOG_STD_BOUNDS, *[LOG_PHI_BOUNDS] * self.dim, *[LOG_NUGGET_BOUNDS] * self.noise]
 
-        def negative(theta: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self.log_posterior(theta)
+        def negative(theta: FloatArray, boxed: bool = True) -> tuple[float, FloatArray]:
+            value, gradient = self.log_posterior(theta, boxed)
             return -value, -gradient
 
-        # Without box probabilities all of it is cheap and exact.
-        tolerance = BOX_TOLERANCE if math.isfinite(self.lower) or math.isfinite(self.upper) else TOLERANCE
-        return HeavyHyperparameters.from_array(best_minimum(negative, starts, bounds, tolerance), self.dim)
+        if not (math.isfinite(self.lower) or math.isfinite(self.upper)):  # all of it is cheap and exact
+            best = best_minimum(negative, [*starts, start], bounds, TOLERANCE)
+            return HeavyHyperparameters.from_array(best, self.dim)
+        # Without box probabilities the way from the center costs hardly anything, and it mostly leads near the largest
+        # maximum with them.
+        starts.append(best_minimum(partial(negative, boxed=False), [start], bounds, TOLERANCE))
+        if warm is None or self.pairs.n < FEW:
+            starts.append(start)
+        rough = best_minimum(negative, starts, bounds, ROUGH_TOLERANCE)
+        return HeavyHyperparameters.from_array(best_minimum(negative, [rough], bounds, BOX_TOLERANCE), self.dim)
 
     def rho(self, theta: FloatArray) -> float:
         """Generalized least squares at (mu, phi), clipped to where all residuals are feasible (METHOD item 4)."""
@@ -385,8 +399,11 @@ class _HeavyPart:
         rho = solved_light @ (self.y_heavy - mean) / norm if norm > 0 else 1.0
         return float(min(max(rho, self.rho_interval[0]), self.rho_interval[1]))
 
-    def log_likelihood(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        """METHOD item 3 at theta = (mu, ln sigma, ln phi...[, ln nugget]), rho profiled out, with its gradient."""
+    def log_likelihood(self, theta: FloatArray, boxed: bool = True) -> tuple[float, FloatArray]:
+        """METHOD item 3 at theta = (mu, ln sigma, ln phi...[, ln nugget]), rho profiled out, with its gradient.
+
+        `boxed`: with ln P; without it, delta is not conditioned on its bounds.
+        """
         n, pairs = self.pairs.n, self.pairs
         mean, log_std, (phi, nugget) = theta[0], theta[1], split_theta(theta[2:], self.dim)
         R = pairs.correlation(phi)
@@ -403,7 +420,7 @@ class _HeavyPart:
         inverse, diagonal = pairs.inverse(factor)
         below = pairs.products(weights) - inverse / variance
         on_diagonal = 0.5 * (weights @ weights - diagonal.sum() / variance)
-        if min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
+        if boxed and min(mean - self.lower, self.upper - mean) < CERTAIN * math.sqrt(variance):
             cov = variance * (1.0 + nugget) * np.eye(n)
             cov[pairs.rows, pairs.columns] = cov[pairs.columns, pairs.rows] = variance * R
             log_p, log_p_mean, log_p_cov = log_box_probability_and_gradient(
@@ -418,9 +435,9 @@ class _HeavyPart:
         nugget_gradient = [on_diagonal * variance * nugget] * self.noise
         return float(value), np.array([mean_gradient, log_std_gradient, *log_phi_gradient, *nugget_gradient])
 
-    def log_posterior(self, theta: FloatArray) -> tuple[float, FloatArray]:
+    def log_posterior(self, theta: FloatArray, boxed: bool = True) -> tuple[float, FloatArray]:
         """The log-likelihood with the weak priors of METHOD item 5, and its gradient."""
-        value, gradient = self.log_likelihood(theta)
+        value, gradient = self.log_likelihood(theta, boxed)
         mean = (theta[0] - self.prior_mean) / self.prior_std
         log_std = (theta[1] - self.prior_log_std) / LOG_STD_PRIOR_STD
         phi_value, phi_gradient = log_theta_prior(theta[2:], self.dim)

@@ -9,8 +9,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from scipy.special import erfcx, ndtr, ndtri
 from scipy.stats import qmc
 
@@ -111,8 +110,8 @@ def _standard_moments(
 
 def _draw(
     a: FloatArray, b: FloatArray, width: float, u: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """The u-quantile of the standard normal on [a, b], with the mass of the interval and its hazards.
+) -> tuple[FloatArray, FloatArray, tuple[BoolArray, FloatArray] | None]:
+    """The u-quantile of the standard normal on [a, b], and the mass of the interval.
 
     Parameters
     ----------
@@ -125,8 +124,10 @@ def _draw(
 
     Returns
     -------
-    log_mass, z, hazard_a, hazard_b : ndarray, shape (n_points,)
-        ln(Phi(b) - Phi(a)), the quantile, phi(a) / mass, phi(b) / mass.
+    z, mass : ndarray, shape (n_points,)
+        The quantile, and Phi(b) - Phi(a).
+    rare : (ndarray, ndarray), optional
+        Where the mass has no digits, as a mask (n_points,), and there phi / mass at the end nearer to 0.
 
     Notes
     -----
@@ -134,28 +135,29 @@ def _draw(
     z = Q^-1(Q(hi) + v mass). Where Q would underflow (lo > 30) or Q(lo) - Q(hi) cancel (narrow), the same
     quantities come from expansions that agree to about 1e-10 at the change-over.
     """
-    mirrored = a + b < 0
-    lo, hi = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+    negative_a = -a
+    mirrored = b < negative_a
+    lower_tails = np.empty((2, len(a)))  # -lo and -hi
+    np.minimum(negative_a, b, out=lower_tails[0])
+    np.minimum(-b, a, out=lower_tails[1])
+    q_lo, q_hi = ndtr(lower_tails)
+    mass = q_lo - q_hi
     above = np.where(mirrored, u, 1 - u)  # the share of the mass above z
-    q_hi = ndtr(-hi)
-    mass = ndtr(-lo) - q_hi
-    z = -ndtri(q_hi + above * mass)
-    log_mass = np.log(mass)
-    hazard_lo = np.exp(-0.5 * lo**2 - _LOG_SQRT_2PI) / mass
-    if width < _NARROW or lo.max() > _FAR:
+    negative_z = ndtri(q_hi + above * mass)
+    rare = None
+    if width < _NARROW or lower_tails[0].min() < -_FAR:
+        lo, hi = -lower_tails
         narrow = width * (1 + np.abs(lo)) < _NARROW
-        for rare, expansion in ((narrow, _draw_narrow), ((lo > _FAR) & ~narrow, _draw_far)):
-            if rare.any():
-                z[rare], hazard_lo[rare] = expansion(lo[rare], hi[rare], width, above[rare])
-                log_mass[rare] = -0.5 * lo[rare] ** 2 - _LOG_SQRT_2PI - np.log(hazard_lo[rare])
-    z = np.minimum(np.maximum(z, lo), hi)
-    hazard_hi = hazard_lo * np.exp(-width * (0.5 * (lo + hi)))
-    return (
-        log_mass,
-        np.where(mirrored, -z, z),
-        np.where(mirrored, hazard_hi, hazard_lo),
-        np.where(mirrored, hazard_lo, hazard_hi),
-    )
+        far = (lo > _FAR) & ~narrow
+        hazard_lo = np.empty_like(lo)
+        for some, expansion in ((narrow, _draw_narrow), (far, _draw_far)):
+            if some.any():
+                z, hazard_lo[some] = expansion(lo[some], hi[some], width, above[some])
+                negative_z[some] = -z
+        some = narrow | far
+        rare = some, hazard_lo[some]
+    np.maximum(np.minimum(negative_z, lower_tails[0], out=negative_z), lower_tails[1], out=negative_z)
+    return np.where(mirrored, negative_z, -negative_z), mass, rare
 
 
 def _draw_narrow(lo: FloatArray, hi: FloatArray, width: float, above: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -336,7 +338,7 @@ class _Problem:
         kept = np.isfinite(lower) | np.isfinite(upper)
         if not kept.any():
             return None
-        factor, jitter = _factorize(cov[np.ix_(kept, kept)])
+        factor, jitter = _factorize(cov if kept.all() else cov[np.ix_(kept, kept)])
         diagonal = factor.diagonal().copy()
         with np.errstate(over="ignore"):
             alpha, beta = (_clip((x - mean)[kept] / diagonal) for x in (lower, upper))
@@ -348,16 +350,17 @@ class _Problem:
     ) -> tuple[FloatArray, FloatArray]:
         """Derivatives by mean and covariance from those by alpha, beta and M."""
         factor_bar = np.tril(unit_bar, -1) / self.diagonal[:, None]
-        factor_bar[np.diag_indices_from(factor_bar)] = (
+        stride = len(factor_bar) + 1
+        factor_bar.flat[::stride] = (
             -(alpha_bar * self.alpha + beta_bar * self.beta + (np.tril(unit_bar, -1) * self.unit).sum(axis=1))
             / self.diagonal
         )
         inner = np.tril(self.factor.T @ factor_bar)
-        inner[np.diag_indices_from(inner)] *= 0.5
-        half = solve_triangular(self.factor, inner, lower=True, trans=1, check_finite=False)
-        cov_bar = solve_triangular(self.factor, half.T, lower=True, trans=1, check_finite=False)
+        inner.flat[::stride] *= 0.5
+        half, _ = dtrtrs(self.factor, inner, lower=1, trans=1)
+        cov_bar, _ = dtrtrs(self.factor, half.T, lower=1, trans=1)
         cov_bar = 0.5 * (cov_bar + cov_bar.T)
-        cov_bar[np.diag_indices_from(cov_bar)] += self.jitter * cov_bar.trace() / len(cov_bar)
+        cov_bar.flat[::stride] += self.jitter * cov_bar.trace() / len(cov_bar)
         return -(alpha_bar + beta_bar) / self.diagonal, cov_bar
 
 
@@ -390,10 +393,8 @@ class _Tilt:
         Where rounding or 50 steps end the descent early, the last mu is as good as any: the estimate stays unbiased.
         """
         covariance = problem.unit @ problem.unit.T
-        two_sided = problem.width < _INFINITY
-        start = np.where(
-            two_sided, 0.5 * (problem.alpha + problem.beta), np.clip(0.0, problem.alpha + 1, problem.beta - 1)
-        )
+        middle = 0.5 * (problem.alpha + problem.beta)
+        start = np.where(problem.width < 2, middle, np.clip(0.0, problem.alpha + 1, problem.beta - 1))
         tilt = cls._at(problem, covariance, start)
         for _ in range(50):
             dy = covariance @ tilt._woodbury(tilt.residual) - tilt.residual
@@ -427,7 +428,7 @@ class _Tilt:
         root = np.sqrt((1 - self.variance) / self.variance)
         system = root[:, None] * self.covariance * root
         # The second term is the rounding of `system` itself; it keeps an ill-conditioned one positive definite.
-        system[np.diag_indices_from(system)] += 1.0 + len(root) * _EPSILON * system.trace()
+        system.flat[:: len(root) + 1] += 1.0 + len(root) * _EPSILON * system.trace()
         factor, info = dpotrf(system, lower=0, clean=0)
         if info != 0:  # not reachable with finite input
             raise np.linalg.LinAlgError("the system of the tilt is not positive definite")
@@ -470,20 +471,35 @@ class _Sample:
     @classmethod
     def draw(cls, problem: _Problem, tilt: _Tilt, n_points: int, seed: int) -> _Sample:
         uniforms = _sobol(len(problem.alpha), n_points, seed)
-        z, a, b, hazard_a, hazard_b = (np.empty_like(uniforms) for _ in range(5))
-        log_weight = np.zeros(n_points)
-        for k, mu in enumerate(tilt.mu):
-            shift = problem.unit[k, :k] @ z[:k] + mu
+        z, a, b, mass = (np.empty_like(uniforms) for _ in range(4))
+        rare = {}
+        for k in range(len(z)):
+            shift = problem.unit[k, :k] @ z[:k]
+            shift += tilt.mu[k]
             # Clipped bounds stay so: a shift is lost beside 1e150.
             np.subtract(problem.alpha[k], shift, out=a[k])
             np.subtract(problem.beta[k], shift, out=b[k])
-            log_mass, z[k], hazard_a[k], hazard_b[k] = _draw(a[k], b[k], problem.width[k], uniforms[k])
-            z[k] += mu
-            log_weight += log_mass + mu * (0.5 * mu - z[k])
+            zeta, mass[k], rarely = _draw(a[k], b[k], problem.width[k], uniforms[k])
+            np.add(zeta, tilt.mu[k], out=z[k])
+            if rarely is not None:
+                rare[k] = rarely
+        # No row needs what follows of another: all at once.
+        mirrored = a + b < 0
+        lo = np.maximum(a, -b)
+        log_mass = np.log(mass)
+        hazard_lo = np.exp(-0.5 * lo**2 - _LOG_SQRT_2PI) / mass
+        for k, (some, hazard) in rare.items():
+            hazard_lo[k, some] = hazard
+            log_mass[k, some] = -0.5 * lo[k, some] ** 2 - _LOG_SQRT_2PI - np.log(hazard)
+        hazard_hi = hazard_lo * np.exp(-problem.width[:, None] * (0.5 * np.abs(a + b)))
+        mu = tilt.mu[:, None]
+        log_weight = (log_mass + mu * (0.5 * mu - z)).sum(axis=0)
         largest = log_weight.max()
         weights = np.exp(log_weight - largest)
         total = weights.sum()
         value = float(largest + math.log(total / n_points))
+        hazard_a = np.where(mirrored, hazard_hi, hazard_lo)
+        hazard_b = np.where(mirrored, hazard_lo, hazard_hi)
         return cls(value, weights / total, uniforms, z, a, b, hazard_a, hazard_b)
 
     def adjoint(self, problem: _Problem, tilt: _Tilt) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -496,14 +512,17 @@ class _Sample:
         slope_a = (1 - self.uniforms) * np.exp(0.5 * (zeta - self.lower) * (zeta + self.lower))
         slope_b = self.uniforms * np.exp(0.5 * (zeta - self.upper) * (zeta + self.upper))
         log_mass_a, log_mass_b = -self.weights * self.hazard_lower, self.weights * self.hazard_upper
-        a_bar, b_bar, z_bar, shift_bar = (np.empty_like(zeta) for _ in range(4))
+        # A shift moves both bounds down.
+        log_mass_shift, slope_shift = -log_mass_a - log_mass_b, -slope_a - slope_b
+        z_bar, shift_bar = -np.outer(tilt.mu, self.weights), np.empty_like(zeta)
         for k in reversed(range(len(zeta))):
-            z_bar[k] = problem.unit[k + 1 :, k] @ shift_bar[k + 1 :] - tilt.mu[k] * self.weights
-            a_bar[k] = log_mass_a[k] + slope_a[k] * z_bar[k]
-            b_bar[k] = log_mass_b[k] + slope_b[k] * z_bar[k]
-            shift_bar[k] = -a_bar[k] - b_bar[k]
+            z_bar[k] += problem.unit[k + 1 :, k] @ shift_bar[k + 1 :]
+            np.multiply(slope_shift[k], z_bar[k], out=shift_bar[k])
+            shift_bar[k] += log_mass_shift[k]
+        alpha_bar = log_mass_a.sum(axis=1) + np.einsum("ij,ij->i", slope_a, z_bar)
+        beta_bar = log_mass_b.sum(axis=1) + np.einsum("ij,ij->i", slope_b, z_bar)
         mu_bar = (shift_bar + z_bar).sum(axis=1) + tilt.mu - self.z @ self.weights
-        return a_bar.sum(axis=1), b_bar.sum(axis=1), np.tril(shift_bar @ self.z.T, -1), mu_bar
+        return alpha_bar, beta_bar, np.tril(shift_bar @ self.z.T, -1), mu_bar
 
 
 @lru_cache(maxsize=64)
@@ -521,7 +540,7 @@ def _factorize(cov: FloatArray) -> tuple[FloatArray, float]:
     n = len(cov)
     mean_variance = cov.trace() / n
     for jitter in (0.0, *(10.0**k for k in range(-14, 1))):
-        shifted = cov + (jitter * (mean_variance if mean_variance > 0 else 1.0)) * np.eye(n)
+        shifted = cov if jitter == 0 else cov + (jitter * (mean_variance if mean_variance > 0 else 1.0)) * np.eye(n)
         try:
             factor = cast(FloatArray, np.linalg.cholesky(shifted))
         except np.linalg.LinAlgError:
@@ -540,7 +559,7 @@ def _vector(x: ArrayLike, n: int, name: str) -> FloatArray:
     x = np.asarray(x, dtype=float)
     if x.shape not in ((), (n,)):
         raise ValueError(f"{name} must be a scalar or have shape ({n},) like cov, got shape {x.shape}")
-    return np.broadcast_to(x, (n,))
+    return np.full(n, x)
 
 
 def _require(fine: BoolArray, values: FloatArray, name: str, what: str) -> None:

@@ -235,13 +235,13 @@ def log_posterior(
     K = pairs.correlation(phi)
     fit = _closed_form(pairs.factorize(K, nugget), basis, z, prior)
     n = pairs.n
+    value = -0.5 * (n + prior.a0) * np.log(fit.variance) - np.log(fit.factor.diagonal()).sum()
+    value -= 0.5 * (fit.misfit - n - prior.a0)
     inverse, diagonal = pairs.inverse(fit.factor)
     below = pairs.products(fit.weights) / fit.variance - inverse
     gradient = np.empty(len(theta))
     gradient[:-1] = 2.0 * phi * (pairs.squared @ (below * K))
     gradient[-1] = 0.5 * nugget * (fit.weights @ fit.weights / fit.variance - diagonal.sum())
-    value = -0.5 * (n + prior.a0) * np.log(fit.variance) - np.log(fit.factor.diagonal()).sum()
-    value -= 0.5 * (fit.misfit - n - prior.a0)
     means = np.append(np.full(len(phi), LOG_LENGTH_MEAN), LOG_NUGGET_MEAN)
     stds = np.append(np.full(len(phi), LOG_LENGTH_STD), LOG_NUGGET_STD)
     standardized = (theta - means) / stds

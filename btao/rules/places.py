@@ -17,8 +17,7 @@ CELL = 1000 * SAME_POINT
 class Places:
     """Points by where they lie, to be found to the tolerance of `Kernel.same`.
 
-    All are projected on one direction in the space of features, on which two points are no farther from each other than
-    they are. Cells of that line are the keys of a dict.
+    All are projected on one line, see `Kernel.along_line`, whose cells are the keys of a dict.
 
     Parameters
     ----------
@@ -27,7 +26,6 @@ class Places:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._direction: FloatArray | None = None
         self._cells: dict[int, list[tuple[FloatArray, int]]] = {}
 
     def add(self, point: FloatArray, number: int) -> None:
@@ -45,9 +43,4 @@ class Places:
         return min((number for (_, number), is_same in zip(there, same, strict=True) if is_same), default=None)
 
     def _cell(self, point: FloatArray) -> float:
-        (features,) = self._kernel.features(point[None, :])
-        if self._direction is None:
-            # Of fixed random weights: no two configurations of a grid have equal projections, as they have on an axis.
-            weights = np.random.default_rng(0).standard_normal(len(features))
-            self._direction = weights / np.linalg.norm(weights)
-        return float(features @ self._direction) / CELL
+        return float(self._kernel.along_line(point[None, :])[0]) / CELL

@@ -347,6 +347,29 @@ def test_two_categories_are_at_squared_distance_one_and_integers_at_that_of_thei
     np.testing.assert_allclose(pairs.correlation(phi), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("repeats", [0, 5])
+@pytest.mark.parametrize("space", [None, MIXED])
+def test_the_first_of_points_that_are_the_same_is_found_whether_there_are_any_or_not(space, repeats):
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 3))
+    X = np.vstack([X, X[:repeats] + 5e-10 * np.array([1, 0, 0])])
+    kernel = Kernel(3, space)
+    expected = [next(i for i in range(len(X)) if kernel.same(X[i : i + 1], x[None])[0, 0]) for x in X]
+    assert kernel.first(X).tolist() == expected
+    assert expected == [*range(30), *range(repeats)]
+
+
+@pytest.mark.parametrize("space", [None, MIXED])
+def test_on_the_line_no_two_points_are_farther_apart_than_in_the_kernel(space):
+    X = np.random.default_rng(0).random((40, 3))
+    kernel = Kernel(3, space)
+    along = kernel.along_line(X)
+    apart = np.sqrt(kernel.squared_differences(kernel.features(X), kernel.features(X)).sum(axis=0))
+    between = np.abs(along[:, None] - along)
+    assert (between <= apart + 1e-12).all()
+    assert (between[apart > 1e-3] > 1e-9).all()
+
+
 def test_same_point_within_1e_9():
     kernel = Kernel(2)
     known = np.array([[0.5, 0.5]])

@@ -12,10 +12,11 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal, norm
 
 from btao import Space, tam
-from btao.gp import JITTER, GaussianProcess, Kernel, Pairs
+from btao.gp import JITTER, GaussianProcess, Kernel, Pairs, best_minimum
 from btao.parameters import Categorical, Integer, Real
 from btao.tam import (
     BOX_POINTS,
+    FEW,
     HeavyHyperparameters,
     TruncatedAdditiveModel,
     TruncationWarning,
@@ -302,6 +303,58 @@ def test_a_search_that_ends_early_ends_as_high_as_one_to_rounding(seed, monkeypa
     monkeypatch.setattr(tam, "BOX_TOLERANCE", 1e-10)
     late, _ = part.log_posterior(part.search(None).to_array())
     assert early == pytest.approx(late, abs=5e-3)
+
+
+def wavy_part(n, bounds=(-0.5, 0.2)):
+    """Few data in two dimensions, whose likelihood has several maxima."""
+    X = np.random.default_rng(3).random((n, 2))
+    y_light = 0.5 + 0.3 * np.sin(9 * X[:, 0]) * np.cos(7 * X[:, 1])
+    return heavy_part(X, y_light, 0.9 * y_light - 0.2 * X[:, 0] * np.sin(11 * X[:, 1]), bounds)
+
+
+@pytest.mark.parametrize("n", [4, 8, 12])
+def test_a_search_ends_no_lower_than_from_the_last_hyperparameters_or_the_center_of_the_prior(n):
+    part, warm = wavy_part(n), wavy_part(n - 1).search(None)
+    ends = []
+    for start in (warm.to_array(), np.array([part.prior_mean, part.prior_log_std, 0.0, 0.0])):
+        bounds = [(-0.5, 0.2), tam.LOG_STD_BOUNDS, tam.LOG_PHI_BOUNDS, tam.LOG_PHI_BOUNDS]
+        best = best_minimum(lambda theta: tuple(-x for x in part.log_posterior(theta)), [start], bounds, 1e-6)
+        ends.append(part.log_posterior(best)[0])
+    assert part.log_posterior(part.search(warm).to_array())[0] > max(ends) - 0.02
+
+
+@pytest.mark.parametrize(
+    ("n", "bounds", "starts"),
+    [
+        (FEW - 1, (-0.5, 0.2), [1, 3, 1]),  # without box probabilities, with them, and on from the best
+        (FEW, (-0.5, 0.2), [1, 2, 1]),
+        (FEW, (-INF, 0.2), [1, 2, 1]),
+        (FEW - 1, FREE, [2]),
+        (FEW, FREE, [2]),
+    ],
+)
+def test_from_some_heavy_results_on_a_search_leaves_out_the_center_of_the_prior(n, bounds, starts, monkeypatch):
+    searched = []
+
+    def first(function, starts, bounds, tolerance):
+        searched.append(starts)
+        return starts[0]
+
+    monkeypatch.setattr(tam, "best_minimum", first)
+    warm = HeavyHyperparameters(-0.1, -1.0, (1.0, 2.0))
+    wavy_part(n, bounds).search(warm)
+    assert [len(each) for each in searched] == starts
+    assert searched[len(starts) // 2][0].tolist() == warm.to_array().tolist()
+    searched.clear()
+    wavy_part(n, bounds).search(None)
+    assert len(searched[len(starts) // 2]) == (1 if bounds == FREE else 2)  # the center is left
+
+
+def test_the_likelihood_without_box_probabilities_is_that_without_bounds():
+    part, free = wavy_part(6), wavy_part(6, FREE)
+    value, gradient = part.log_likelihood(THETA, boxed=False)
+    assert value == free.log_likelihood(THETA)[0] < part.log_likelihood(THETA)[0]
+    np.testing.assert_array_equal(gradient, free.log_likelihood(THETA)[1])
 
 
 @pytest.mark.parametrize("bounds", [FREE, (-0.5, 0.2)])
