@@ -9,8 +9,10 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from ladder_runs import ON_FUNCTIONS, climbed
 from small_grid import save_grid
 
+from benchmarks.analysis.ladder.steps import STEPS
 from benchmarks.studies import reference
 from support import frame
 from support import run as record
@@ -212,6 +214,15 @@ def test_the_verification_is_of_the_results_that_are_there(tmp_path, quiet):
     }
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_verification_shows_the_ladder(tmp_path, quiet):
+    function = climbed(dict(zip(ON_FUNCTIONS, [1.0, 0.1, 0.1, 0.5, 0.05], strict=True)))
+    frame(function, climbed(dict.fromkeys(range(len(STEPS)), 1.0), task="fcn")).to_parquet(tmp_path / "ladder.parquet")
+    table = run("09_verification", {"folder": str(tmp_path)})["table"].set_index("step")
+    assert table.loc["candidates by the heavy response", "regret, ratio"] == "0.316 [0.1, 1]"
+    assert table["tasks"].tolist() == [1 if step.of_errors else 2 for step in STEPS]
+
+
 def test_a_verification_without_results_says_so(tmp_path, quiet, capsys):
     assert run("09_verification", {"folder": str(tmp_path)})["judged"] == []
-    assert capsys.readouterr().out.count("not recorded yet") == 5
+    assert capsys.readouterr().out.count("not recorded yet") == 6
