@@ -61,7 +61,7 @@ def slim(trials: pandas.DataFrame) -> pandas.DataFrame:
     Without configurations; seconds in milliseconds; the truth of heavy runs alone, and only where it is not the value.
     What is rounded is the sum over the trials of a run so far: of a trial alone a fast method would have nothing left.
     """
-    from benchmarks.analysis.incumbents import RUN
+    from benchmarks.analysis.incumbents import RUN  # which imports pandas
 
     kept = trials[[name for name in trials.columns if not name.startswith("config.")]]
     of_trials = ["train_seconds", "method_seconds"]
