@@ -26,7 +26,7 @@ class BTAOMethod:
     problem : Problem
         A task with two levels.
     seed : int
-    light_per_heavy, n_init, candidates, square_root_beta, rule, logarithm, ordered
+    light_per_heavy, n_init, candidates, square_root_beta, rule, logarithm, ordered, noise
         Arguments of `btao.BTAO`; `n_init` must be None where the start is shared. Costs are iterations consumed.
     start : {"nested", "random"}
         The nested Latin hypercube, or as many uniform random configurations, the first `n_init` of
@@ -58,6 +58,7 @@ class BTAOMethod:
         rule: str | None = None,
         logarithm: bool | None = None,
         ordered: bool = False,
+        noise: bool | None = None,
     ) -> None:
         if problem.light_iterations is None:
             raise ValueError("problem must have a light level, but its light_iterations is None")
@@ -87,6 +88,7 @@ class BTAOMethod:
             rule=rule,
             logarithm=logarithm,
             ordered=ordered,
+            noise=noise,
             heavy_cost=(heavy - light if problem.continues else heavy) / light,
             continues=problem.continues,
             n_init_heavy=len(initial.heavy) if initial and rule == "rate" else None,

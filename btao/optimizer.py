@@ -68,9 +68,9 @@ class BTAO(Telling, Showing, Saving):
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
     noise : bool, optional
         Whether equal configurations can give different values; each is told one at a level, such as their mean. The
-        model then estimates the noise of each level (METHOD item 29) and `recommended` is what it trusts, `best` the
-        best value seen; neither is known to be nearer the optimum. "joint" and "paper" take values as exact by default;
-        "rate" always estimates their noise, and refuses False.
+        model then estimates the noise of each level and `recommended` is what it trusts, `best` the best value seen; on
+        smooth functions the former was nearer to the optimum (METHOD item 29). "joint" and "paper" take values as exact
+        by default; "rate" always estimates their noise, and refuses False.
     logarithm : bool, optional
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
         minimized.

@@ -1,4 +1,4 @@
-"""Intervals over seeds: seeded bootstrap intervals, of one task or stratified by task; Wilson's of a share; Newcombe's.
+"""Intervals: seeded bootstrap intervals over seeds, stratified by task, or over tasks; Wilson's of a share; Newcombe's.
 
 The percentile bootstrap, because it stays within the range of the values (a regret is never negative)
 and is defined for any sample. It is too narrow for small n, so its level is widened by t quantiles as
@@ -116,6 +116,36 @@ def stratified_interval(
         return function(np.concatenate(samples, axis=axis), axis=axis)
 
     low, high = bootstrap(strata, pooled, resampling)
+    return float(low), float(high)
+
+
+def nested_interval(strata: Sequence[np.ndarray], resampling: Resampling = RESAMPLING) -> tuple[float, float]:
+    """A bootstrap interval for the mean over strata, such as tasks, of the means of their values.
+
+    Strata are resampled, and values within each that is drawn: the interval is for other strata of this kind, too. It
+    is as wide as the t quantile of the number of strata asks for, and a little wider where values vary much.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_i,)
+        The seeds of each task.
+    resampling : Resampling
+
+    Returns
+    -------
+    low, high : float
+        nan with fewer than two strata, or fewer than two values in one, or a value that is not finite.
+    """
+    if len(strata) < 2 or not all(len(values) > 1 and np.isfinite(values).all() for values in strata):
+        return np.nan, np.nan
+    rng = np.random.default_rng(resampling.seed)
+    drawn = rng.integers(len(strata), size=(resampling.resamples, len(strata)))
+    means = np.empty(drawn.shape)
+    for place, values in enumerate(strata):
+        here = drawn == place
+        means[here] = values[rng.integers(len(values), size=(here.sum(), len(values)))].mean(axis=1)
+    tail = widened_tail([len(strata)], resampling.confidence)
+    low, high = np.quantile(means.mean(axis=1), [tail, 1 - tail])
     return float(low), float(high)
 
 

@@ -35,6 +35,7 @@ AXIS_NAMES = {
 INSIDE = 0.03  # of the axis, from its edge to the marker of a ratio that is 0 or infinite
 WIDTH, ROW = 6.4, 0.27  # inches
 WIDE = 100  # from the left of an axis to its right, from where plain numbers run together
+WIDE_OF_TWO = 10  # the same in one of two panels
 WITHIN, ABOVE = Style("#0072B2", "-", "o"), Style("#D55E00", "-", "s")  # a goal
 
 
@@ -112,6 +113,45 @@ def regret_ratios_figure(table: DataFrame, goal: float, *, path: str | Path | No
     return save(figure, table, path)
 
 
+def ladder_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure:
+    """What each step of the ladder changes: the final regret, as a ratio to the step before, and the mean rank.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `ladder.worth.ladder` returns it. The first step, which has nothing before it, has no row.
+    path : path, optional
+        As in `speed_ups_over_tasks_figure`, with `table`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two steps, or the path ends in neither .png nor .pdf.
+    """
+    path = figure_path(path)
+    steps = table.iloc[1:]
+    if steps.empty:
+        raise ValueError("table must hold two steps at least, there is nothing to draw")
+    note = (
+        "each step against the one before, over as many tasks as in brackets, those on which it is run, with its 95% "
+        "interval, tasks and seeds resampled; left of the line: better"
+    )
+    with drawing():
+        figure, axes = _begin([f"{row['step']} ({row['tasks']})" for _, row in steps.iterrows()], note, panels=2)
+        _scale(axes, *limits(steps[["ratio", "ratio_low", "ratio_high"]]), "regret, ratio", WIDE_OF_TWO)
+        ranks = figure.add_subplot(1, 2, 2, sharey=axes)
+        ranks.tick_params(axis="y", labelleft=False, length=0)
+        ranks.grid(visible=False, axis="y")
+        ranks.axvline(0, color="black", linewidth=0.8)
+        ranks.set_xlabel("mean rank, change")
+        for place, (_, row) in enumerate(steps.iterrows()):
+            mark_ratio(axes, row["ratio"], row["ratio_low"], row["ratio_high"], -place, WITHIN)
+            ends = [row["rank_low"], row["rank_high"]]
+            ranks.plot(ends, [-place] * 2, color=WITHIN.color, linewidth=2, solid_capstyle="butt")
+            ranks.plot(row["rank_change"], -place, marker=WITHIN.marker, color=WITHIN.color, markersize=7)
+    return save(figure, table, path)
+
+
 def limits(table: DataFrame) -> tuple[float, float]:
     """Ends of a logarithmic axis that holds 1 and what is finite of the ratios, and of their ends, in a table."""
     numbers = table.to_numpy(float)
@@ -137,11 +177,11 @@ def mark_ratio(axes: Axes, ratio: float, low: float, high: float, y: float, styl
     axes.annotate(text, (1.04, y), xycoords=("axes fraction", "data"), va="center", fontsize=8)
 
 
-def _begin(rows: Sequence[str], note: str) -> tuple[Figure, Axes]:
-    """A figure of one panel with a row a ratio, from the top, and its note."""
+def _begin(rows: Sequence[str], note: str, panels: int = 1) -> tuple[Figure, Axes]:
+    """A figure with its note and the first of its panels, with a row a ratio, from the top."""
     note = textwrap.fill(note, int(LETTERS_PER_INCH * WIDTH))
     figure = Figure(figsize=(WIDTH, 0.8 + ROW * len(rows) + height_below(0, 1, note)), layout="constrained")
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(1, panels, 1)
     axes.set_ylim(0.4 - len(rows), 0.6)
     axes.set_yticks([-place for place in range(len(rows))], rows)
     axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
@@ -150,8 +190,8 @@ def _begin(rows: Sequence[str], note: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _scale(axes: Axes, left: float, right: float, name: str) -> None:
+def _scale(axes: Axes, left: float, right: float, name: str, wide: float = WIDE) -> None:
     """A logarithmic axis of ratios with its name, and a line at 1."""
     axes.set(xscale="log", xlim=(left, right), xlabel=name)
-    (plain_numbers if right < WIDE * left else powers_of_ten)(axes.xaxis)
+    (plain_numbers if right < wide * left else powers_of_ten)(axes.xaxis)
     axes.axvline(1, color="black", linewidth=0.8)

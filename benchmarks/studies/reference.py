@@ -69,7 +69,6 @@ SMALL = {
     **verification.SMALL,
 }
 SMALL_HEAVY_RUNS = 10  # of random search, of which the small runs on a grid have the seconds
-SMALL_COMMANDS = dict.fromkeys(verification.COMMANDS, 2)  # of those that have more, the first
 SMALL_ABLATION = ablation_commands(
     ["task=currin", "budget.heavy=6"], "truncated", {"light_per_heavy": (2, 4), "start": ("random",)}
 )
@@ -175,16 +174,20 @@ def _is_small(name: str) -> bool:
 
 def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
     from benchmarks.analysis.incumbents import incumbents
+    from benchmarks.analysis.ladder.worth import changes, ladder
     from benchmarks.analysis.over_time import ranks_over_time
     from benchmarks.figures import ablation as ablation_plots
     from benchmarks.figures import across_tasks as across_plots
     from benchmarks.figures import curves as plots
     from benchmarks.figures import prediction as profile_plots
+    from benchmarks.figures import ratios as ratio_plots
 
     if name == "profile":
         profile_plots.accuracy_figure(frame, path=path)
     elif name == "ablation":
         ablation_plots.effects_figure(frame, path=path)
+    elif name == "ladder":
+        ratio_plots.ladder_figure(ladder(changes(frame)), path=path)
     elif name in verification.COMMANDS:  # of many tasks: curves of each would be too much to look at
         across_plots.rank_figure(ranks_over_time(incumbents(frame)), first=verification.FIRST, path=path)
     else:
@@ -197,6 +200,8 @@ def commands(name: str, *, small: bool = False) -> list[list[str]]:
     On a recorded task that has a grid all runs end after equal seconds of training, which its table tells
     (`equal_seconds`), so that the curves of all methods span one axis with all their seeds.
     """
+    if name == "ladder":
+        return _by_seconds(_listed(name, small))
     if name not in RECORDED or not _has_grid(name):
         return _listed(name, small)
     from benchmarks.studies.equal_seconds import HEAVY_RUNS, SEEDS, budget
@@ -208,11 +213,23 @@ def commands(name: str, *, small: bool = False) -> list[list[str]]:
     return [[*replay, METHODS_BY_SECONDS, f"seeds={SEEDS}", budget(replay, HEAVY_RUNS, SEEDS)]]
 
 
+def _by_seconds(listed: list[list[str]]) -> list[list[str]]:
+    """Commands with the budget of seconds in place of their own where they replay a grid."""
+    from benchmarks.studies.equal_seconds import HEAVY_RUNS, SEEDS, budget
+
+    replayed = {task for command in listed if "source=table" in command for task in _tasks(command)}
+    ends = {task: budget([f"task={task}", "source=table"], HEAVY_RUNS, SEEDS) for task in replayed if _has_grid(task)}
+    own = verification.TABLE_BUDGET
+    return [[ends.get(_tasks(each)[0], own) if word == own else word for word in each] for each in listed]
+
+
 def _listed(name: str, small: bool) -> list[list[str]]:
     """The commands that are the same whatever table a task has."""
     if not small:
         return PROFILE if name == "profile" else COMMANDS[name]
-    whole = SMALL_ABLATION if name == "ablation" else _listed(name, small=False)[: SMALL_COMMANDS.get(name)]
+    whole = (
+        SMALL_ABLATION if name == "ablation" else _listed(name, small=False)[: verification.SMALL_COMMANDS.get(name)]
+    )
     jobs = {} if name == "profile" else {"jobs": "1"}  # another worker takes longer to start than these runs take
     return [with_values(command, {**SMALL[name], **jobs, "seeds": "2"}) for command in whole]
 

@@ -1,11 +1,14 @@
 """The runs that judge the rule that chooses levels by their rate: their commands, and what is kept of so many trials.
 
-All methods spend the same iterations. The seeds are none by which anything was tuned.
+All methods spend the same iterations; on recorded tables of the ladder they make equally many heavy runs. The seeds are
+none by which anything was tuned.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from benchmarks.analysis.ladder import steps
 
 # pandas is imported when used: --help starts at once.
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ FUNCTIONS = (
 RANGES = {"forrester": 21.85, "branin": 307.7, "hartmann3": 3.863, "park1": 25.59, "hartmann6": 1.713}
 HEAVY_ITERATIONS = {"gradient_boosting": 20, "extra_trees": 100, "linear_sgd": 50, "mlp": 15}  # of live tasks
 LIVE_BUDGET = 15  # heavy runs
+TABLES = ("svm", "fcn", "cnn")
+TABLE_BUDGET = "budget.heavy=20"
 
 
 def _noisy(share: float) -> list[list[str]]:
@@ -44,6 +49,14 @@ COMMANDS = {
         [f"task={task}", f"budget.iterations={LIVE_BUDGET * heavy}", "cache=true", METHODS, SEEDS]
         for task, heavy in HEAVY_ITERATIONS.items()
     ],
+    "ladder": [
+        *steps.commands(["-m", FUNCTIONS, "budget.iterations=200", SEEDS], errors=False),
+        *(
+            command
+            for task in TABLES
+            for command in steps.commands([f"task={task}", "source=table", TABLE_BUDGET, SEEDS], errors=True)
+        ),
+    ],
 }
 # What is changed to try them, as in `reference.SMALL`.
 QUICK = {"method": "[random_search,gp_ei,btao_rate]"}
@@ -52,7 +65,10 @@ SMALL = {
     "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},
     **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao_rate]"} for noise in ("noise_1", "noise_5")},
     "live": {"scale": "smoke", "budget.iterations": "40", **QUICK},
+    "ladder": {"task": "forrester,branin", "budget.iterations": "40"},
 }
+# How many of the commands are made to try them, the first: of the ladder all steps on functions.
+SMALL_COMMANDS = {**dict.fromkeys(COMMANDS, 2), "ladder": len(steps.commands([], errors=False))}
 
 
 def slim(trials: pandas.DataFrame) -> pandas.DataFrame:

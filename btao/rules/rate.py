@@ -111,25 +111,20 @@ class RateRule(Rule):
     def recommended(self) -> Trial | None:
         """See `Rule.recommended`.
 
-        The model is that of the last proposal, told all results since; before there is one, this is `best`. As it
-        takes noise off the values of both levels, it may differ from `best`.
+        Hyperparameters are those of the last proposal; before there is one, this is `best`. As the model takes noise
+        off the values of both levels, it may differ from `best`.
         """
         heavies = self.history.paired()
         if self._warm is None or self._warm[1][1] is None or not heavies:
             return self.best()
         _, data = self._data()
-        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"), latent=True)
-        means, _ = model.heavy_moments(data.heavy_points, model.light_moments(data.heavy_points)[0])
+        means, _ = self._profile(data, self._warm[1]).new_moments(data.heavy_points)
         return heavies[least_expected(data.heavy, means)]
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See `Rule.predict`. Where a light value is known it is used."""
+        """See `Rule.predict`. Light values enter by the light process, without their noise."""
         outputs, model = self._model()
-        mean, variance = model.new_moments(points)
-        known, y_light = self.history.known_light(points)
-        if known.any():
-            mean[known], variance[known] = model.heavy_moments(points[known], outputs.to_z(y_light))
-        return outputs.moments(mean, variance)
+        return outputs.moments(*self._profile(self._data()[1], model.hyperparameters).new_moments(points))
 
     def state(self) -> dict[str, Any]:
         """See `Rule.state`."""
@@ -217,6 +212,14 @@ class RateRule(Rule):
         if commit:
             self._warm = (len(model.light.z), 0 if model.heavy is None else len(model.heavy.z)), model.hyperparameters
         return outputs, model
+
+    def _profile(self, data: Data, hyperparameters: tuple[FloatArray, FloatArray | None]) -> TwoLevelModel:
+        """The model of the response itself: it stands on light values without their noise (METHOD item 29).
+
+        Runs are chosen by the values as they were observed, since a heavy run that continues a light one shares its
+        noise.
+        """
+        return TwoLevelModel.fit(self.history.kernel, data, hyperparameters, ("none", "none"), latent=True)
 
     def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
         """The model with all trials under way taken at their predicted means."""

@@ -94,7 +94,7 @@ def test_hyperparameters_of_a_model_with_noise_need_a_nugget():
         GaussianProcess(noise=True).fit(X, y, start=[1.0])
 
 
-@pytest.mark.parametrize("rule", ["joint", "paper"])
+@pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_recommended_is_what_the_model_trusts_and_best_what_was_seen(rule):
     optimizer = BTAO(LINE, rule=rule, n_init=4, noise=True, **FREE)
     play(optimizer, 36, noisy(3, std=0.1))

@@ -9,7 +9,9 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from ladder_runs import ON_FUNCTIONS, climbed
 
+from benchmarks.analysis.ladder.steps import STEPS
 from benchmarks.studies import reference, verification
 from support import frame
 from support import run as record
@@ -21,7 +23,7 @@ OF_SECONDS = [path for path in NOTEBOOKS if path.stem in ("03_svm", "04_fcn", "0
 MOST_WORDS = 120  # of a text
 VERIFIED: list[str] = []  # the results of the verification that are on record: one that comes is to be named here
 LEAST_SAID = {"01_toy_sine": 0, "02_synthetic": 3, "07_ablation": 3, "08_profile": 2}  # texts that are computed
-LEAST_SAID |= {"09_verification": 4 if VERIFIED else 0}
+LEAST_SAID |= {"09_verification": 4 if "functions" in VERIFIED else 0}
 # Digits that are part of a name: in code, of the paper's figures, of a data set, of a formula that defines.
 NAMES = re.compile(r"`[^`]*`|(Figure|Algorithm) \d|CIFAR-10|\$[^$]*(=|\\in)[^$]*\$")
 
@@ -225,6 +227,15 @@ def test_what_misleads_is_verified_beside_noise_which_is_judged_by_recommendatio
     assert exceeding["noise 5%"] == "on 1 of 1; more on none, by the whole interval on none"
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_the_verification_shows_the_ladder(tmp_path, quiet):
+    function = climbed(dict(zip(ON_FUNCTIONS, [1.0, 0.1, 0.1, 0.5, 0.05], strict=True)))
+    frame(function, climbed(dict.fromkeys(range(len(STEPS)), 1.0), task="fcn")).to_parquet(tmp_path / "ladder.parquet")
+    table = run("09_verification", {"folder": str(tmp_path)})["table"].set_index("step")
+    assert table.loc["candidates by the heavy response", "regret, ratio"] == "0.316 [0.1, 1]"
+    assert table["tasks"].tolist() == [1 if step.of_errors else 2 for step in STEPS]
+
+
 def test_a_verification_without_results_says_so(tmp_path, quiet, capsys):
     assert run("09_verification", {"folder": str(tmp_path)})["judged"] == {}
-    assert capsys.readouterr().out.count("not recorded yet") == 5
+    assert capsys.readouterr().out.count("not recorded yet") == 6

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks.analysis.intervals import Resampling, bootstrap, interval, iqm, stratified_interval, wilson
+from benchmarks.analysis.intervals import (
+    Resampling,
+    bootstrap,
+    interval,
+    iqm,
+    nested_interval,
+    stratified_interval,
+    wilson,
+)
 
 
 def test_interval_is_the_exact_bootstrap_distribution():
@@ -99,3 +107,26 @@ def test_interval_stays_within_the_values_and_repeats(values, seed):
     rounding = 1e-12 * sample.max()
     assert sample.min() - rounding <= low <= high <= sample.max() + rounding
     assert (low, high) == interval(sample, resampling=Resampling(resamples=200, seed=seed))
+
+
+def test_a_nested_interval_covers_the_mean_of_strata_that_were_not_seen():
+    """Of ten strata whose means vary, with eight values each."""
+    rng = np.random.default_rng(13)
+    covered = 0
+    for _ in range(300):
+        strata = list(rng.normal(rng.normal(5, 2, size=(10, 1)), 1, size=(10, 8)))
+        low, high = nested_interval(strata, Resampling(resamples=300))
+        covered += low <= 5 <= high
+    assert covered / 300 == pytest.approx(0.95, abs=0.04)
+
+
+def test_a_nested_interval_is_that_of_the_strata_where_values_do_not_vary():
+    means = np.array([0.0, 1.0, 2.0, 4.0, 9.0])
+    many = Resampling(resamples=50_000)
+    ends = nested_interval([np.full(3, mean) for mean in means], many)
+    assert ends == pytest.approx([float(end) for end in interval(means, resampling=many)], abs=0.2)
+
+
+@pytest.mark.parametrize("strata", [[[1.0, 2.0]], [[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0, np.inf]], []])
+def test_there_is_no_nested_interval_of_one_stratum_or_value_or_of_infinite_ones(strata):
+    assert np.isnan(nested_interval([np.array(values) for values in strata])).all()

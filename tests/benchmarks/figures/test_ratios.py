@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from benchmarks.figures.ratios import ABOVE, WITHIN, regret_ratios_figure, speed_ups_over_tasks_figure
+from benchmarks.figures.ratios import ABOVE, WITHIN, ladder_figure, regret_ratios_figure, speed_ups_over_tasks_figure
 from benchmarks.figures.style import METHOD_STYLES
 
 INF = math.inf
@@ -59,3 +59,25 @@ def test_ratios_above_the_goal_have_another_color(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "ratios.csv"), table)
     with pytest.raises(ValueError, match="no ratios"):
         regret_ratios_figure(table.iloc[:0], 1.3)
+
+
+def test_each_step_of_the_ladder_but_the_first_has_a_ratio_and_a_change_of_rank(tmp_path):
+    nan = math.nan
+    table = pd.DataFrame(
+        [
+            ("first", 3, nan, nan, nan, nan, nan, nan),
+            ("second", 3, 0.5, 0.25, 1.0, -0.5, -1.0, 0.0),
+            ("third", 1, 2.0, nan, nan, 0.25, nan, nan),
+        ],
+        columns=["step", "tasks", "ratio", "ratio_low", "ratio_high", "rank_change", "rank_low", "rank_high"],
+    )
+    figure = ladder_figure(table, path=tmp_path / "ladder.png")
+    axes, ranks = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["second (3)", "third (1)"]
+    assert [text.get_text() for text in axes.texts] == ["0.5 [0.25, 1]", "2"]
+    assert dots(axes, marker="o") == [(0.5, 0), (2.0, -1)]
+    assert dots(ranks, marker="o") == [(-0.5, 0), (0.25, -1)]
+    assert dots(ranks, linewidth=2)[:2] == [(-1.0, 0), (0.0, 0)]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "ladder.csv"), table)
+    with pytest.raises(ValueError, match="two steps at least"):
+        ladder_figure(table.iloc[:1])

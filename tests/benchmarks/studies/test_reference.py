@@ -11,7 +11,7 @@ from benchmarks.studies import equal_seconds, reference, verification
 
 
 def test_an_unknown_table_is_named_with_those_there_are():
-    with pytest.raises(ValueError, match=r"no reference 'tony'; there are toy, synthetic, svm, .*, live, profile$"):
+    with pytest.raises(ValueError, match=r"no reference 'tony'; there are toy, synthetic, svm, .*, ladder, profile$"):
         reference.load("tony")
 
 
@@ -69,6 +69,14 @@ def test_where_a_task_has_a_grid_all_runs_end_after_equal_seconds(tmp_path, monk
     assert set(request.methods) == {*before.methods, "gp_ei", "btao_rate"}
     (small,) = read(*reference.commands("fcn", small=True))
     assert (small.budget, small.seeds, small.jobs) == ({"train_seconds": 10.2}, (0, 1), 1)
+    ends = {
+        tuple(word for word in words if word.startswith(("task", "budget"))) for words in reference.commands("ladder")
+    }
+    assert ends == {
+        ("task=fcn", "budget.train_seconds=40.30"),
+        *((f"task={task}", "budget.heavy=20") for task in ("svm", "cnn")),
+        (verification.FUNCTIONS, "budget.iterations=200"),
+    }
 
 
 def test_an_ablation_is_tried_on_a_few_variants_of_one_task():

@@ -1,6 +1,7 @@
 """The runs that judge the rule: equal costs, seeds of their own, noise by the range, and what is kept of them."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from scipy.stats import qmc
 
 from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.ladder.steps import STEPS
 from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.studies import verification
@@ -40,6 +42,19 @@ def test_all_methods_spend_the_same_iterations_with_seeds_of_their_own(name, tas
         assert request.seeds == tuple(range(1000, 1030))
         assert len(request.methods) == methods and verification.FIRST in request.methods
         assert request.cache == (name == "live")
+
+
+def test_the_ladder_is_climbed_on_functions_and_tables_by_seeds_of_its_own():
+    commands = verification.COMMANDS["ladder"]
+    runs = Counter(word for words in commands for word in words if word.startswith("task="))
+    tables = [f"task={task}" for task in verification.TABLES]
+    assert runs == {verification.FUNCTIONS: 5, **dict.fromkeys(tables, len(STEPS))}
+    for words in (commands[0], commands[-1]):
+        made = read(words)
+        for request in made:
+            assert request.seeds == tuple(range(1000, 1030)) and len(request.methods) == 1
+            assert request.budget == ({"heavy": 20} if request.source == "table" else {"iterations": 200})
+        assert len(made) == (12 if words is commands[0] else 1)
 
 
 @pytest.mark.parametrize(("name", "share"), [("noise_1", 0.01), ("noise_5", 0.05)])
