@@ -85,7 +85,7 @@ def ranks_over_time(
     check_choice("against", against, AXES)
     for share in shares:
         if not 0 < share <= 1:
-            raise ValueError(f"shares must be above 0 and at most 1, got {share!r}")
+            raise ValueError(f"shares must be above 0 and at most 1, got {share}")
     y = judged(states)
     labels = list(states["label"].unique())
     by = "task" if states["task"].nunique() > 1 else "seed"

@@ -19,8 +19,8 @@ speed-up of A over B
     B's is, and undefined (nan) where neither is. At the share 1 even a method that is as good as B has
     about an even chance of 0: half of its runs, more or less, end at the target. Read its interval.
 speed-up over tasks
-    The median of those of the tasks, so that none of them decides alone, be it infinite or 0. Of an even number of
-    tasks it is the lower of the two in the middle.
+    The median of those of the tasks that have one, so that none of them decides alone, be it infinite or 0. Of an even
+    number of tasks it is the lower of the two in the middle.
 
 Intervals are percentile bootstrap intervals (`intervals.py`) in which the seeds of A and of B are
 resampled independently and, where the target is taken from B, it is taken again from each resample. For two
@@ -30,7 +30,7 @@ cover 1 in 95.0% to 99.5% of 400 simulated comparisons; with the target held as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def reach(table: DataFrame, against: str = "time", resampling: Resampling = RESA
         share_low, share_high = wilson(reached, n, resampling.confidence)
         cost = runs[against].astype(float).where(runs["reached"], np.inf).to_numpy()
         medians = _median(cost[np.random.default_rng(resampling.seed).integers(n, size=(resampling.resamples, n))])
-        low, high = _ends(medians, medians, widened_tail([n], resampling.confidence)) if n > 1 else (np.nan, np.nan)
+        low, high = _ends(medians, [n], resampling)
         rows.append(
             {
                 **dict(zip([*IDENTITY, "target"], identity, strict=True)),
@@ -181,22 +181,17 @@ def speed_up(
     n, m = len(of), len(over)
     reached = np.zeros(m, dtype=int) if reached is None else reached
     target = _median(reached)
-    ratios = _resampled(of, over, reached, resampling.resamples, np.random.default_rng(resampling.seed))
-    silent = np.isnan(ratios)
-    low = high = np.nan
-    if min(n, m) > 1:
-        low, high = _ends(
-            np.where(silent, 0.0, ratios), np.where(silent, np.inf, ratios), widened_tail([n, m], resampling.confidence)
-        )
+    ratios = _resampled(of, over, reached, resampling)
+    low, high = _ends(ratios, [n, m], resampling)
     return {
-        "speed_up": float(_ratio(_median(over[:, target]), _median(of[:, target]))),
+        "speed_up": _at(of, over, target),
         "low": low,
         "high": high,
         "n": n,
         "n_over": m,
         "reached": int(np.isfinite(of[:, target]).sum()),
         "reached_over": int(np.isfinite(over[:, target]).sum()),
-        "undefined": float(silent.mean()),
+        "undefined": float(np.isnan(ratios).mean()),
     }
 
 
@@ -267,14 +262,15 @@ def speed_ups_over_tasks(
     states, of, against, share
         As in `speed_ups`; methods are matched across tasks by their label.
     resampling : Resampling
-        A resample takes the seeds of both methods, and the target, anew on each task: the interval is for these tasks.
-        A task that says nothing in a resample counts as in `speed_up`.
+        A resample takes the seeds of both methods, and the target, anew on each task: the interval is for these tasks,
+        and that of one task is `speed_up`'s. Other methods and tasks do not change what is taken. A resample in which
+        no task says anything counts as in `speed_up`.
 
     Returns
     -------
     DataFrame
-        One row per other method: of, over, against, share, tasks (on which there is a speed-up), speed_up (see above;
-        nan where there is none), low, high (nan where a method has one seed on a task).
+        One row per other method that has runs on a task of A's: of, over, against, share, tasks (on which there is a
+        speed-up), speed_up (see above; nan where there is none), low, high (nan where a method has one seed on a task).
 
     Raises
     ------
@@ -284,35 +280,36 @@ def speed_ups_over_tasks(
     check_choice("against", against, AXES)
     if of not in set(states["label"]):
         raise ValueError(f"of must be one of {', '.join(states['label'].unique())}, got {of!r}")
-    generator = np.random.default_rng(resampling.seed)
     rows = []
     for over in (label for label in states["label"].unique() if label != of):
         points, resamples, seeds = [], [], []
-        for _, here in states[states["label"].isin([of, over])].groupby("task"):
+        for task, here in states[states["label"].isin([of, over])].groupby("task"):
             if here["label"].nunique() < 2:
                 continue
             mine, other = (_steps(here, label, against, None) for label in (of, over))
             a, b, reached = _spent(mine, other, _reached(other, share))
-            target = _median(reached)
-            points.append(float(_ratio(_median(b[:, target]), _median(a[:, target]))))
-            resamples.append(_resampled(a, b, reached, resampling.resamples, generator))
+            points.append(_at(a, b, _median(reached)))
+            # In an order of the task's own: tasks of as many seeds would else take the same of them in each resample.
+            order = np.random.default_rng([resampling.seed, *str(task).encode()])
+            resamples.append(order.permutation(_resampled(a, b, reached, resampling)))
             seeds += [len(a), len(b)]
-        known = np.array([point for point in points if not np.isnan(point)])
-        low = high = np.nan
-        if min(seeds, default=0) > 1:
-            silent, ratios = np.isnan(resamples), np.array(resamples)
-            lows, highs = (_middle(np.where(silent, unknown, ratios)) for unknown in (0.0, np.inf))
-            low, high = _ends(lows, highs, widened_tail(seeds, resampling.confidence))
-        row = {"of": of, "over": over, "against": against, "share": share, "tasks": len(known)}
-        rows.append(row | {"speed_up": float(_middle(known)) if len(known) else np.nan, "low": low, "high": high})
+        if not points:
+            continue
+        low, high = _ends(_middle(np.array(resamples)), seeds, resampling)
+        row = {"of": of, "over": over, "against": against, "share": share, "tasks": int((~np.isnan(points)).sum())}
+        rows.append(row | {"speed_up": float(_middle(np.array(points))), "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
-def _resampled(
-    of: np.ndarray, over: np.ndarray, reached: np.ndarray, resamples: int, generator: np.random.Generator
-) -> np.ndarray:
+def _at(of: np.ndarray, over: np.ndarray, target: np.ndarray) -> float:
+    """The speed-up to one of the targets, see `speed_up`."""
+    return float(_ratio(_median(over[:, target]), _median(of[:, target])))
+
+
+def _resampled(of: np.ndarray, over: np.ndarray, reached: np.ndarray, resampling: Resampling) -> np.ndarray:
     """The speed-up in each resample of the seeds of both, see `speed_up`; nan where neither median is finite."""
-    n, m = len(of), len(over)
+    n, m, resamples = len(of), len(over), resampling.resamples
+    generator = np.random.default_rng(resampling.seed)
     b, a = generator.integers(m, size=(resamples, m)), generator.integers(n, size=(resamples, n))
     targets = _median(reached[b])[:, None]
     return _ratio(_median(over[b, targets]), _median(of[a, targets]))
@@ -374,14 +371,23 @@ def _median(values: np.ndarray) -> np.ndarray:
 
 
 def _middle(ratios: np.ndarray) -> np.ndarray:
-    """The median over tasks as defined at the top, along the first axis."""
-    middle = (len(ratios) - 1) // 2
-    return np.partition(ratios, middle, axis=0)[middle]
+    """The median over tasks as defined at the top, along the first axis; nan where none has a ratio."""
+    ordered = np.sort(ratios, axis=0)  # nan comes last
+    known = (~np.isnan(ratios)).sum(axis=0, keepdims=True)
+    return np.take_along_axis(ordered, (known - 1) // 2, axis=0)[0]
 
 
-def _ends(lows: np.ndarray, highs: np.ndarray, tail: float) -> tuple[float, float]:
-    """The percentiles at either end; order statistics, as between a number and infinity there is nothing."""
-    return float(np.quantile(lows, tail, method="lower")), float(np.quantile(highs, 1 - tail, method="higher"))
+def _ends(resamples: np.ndarray, seeds: Sequence[int], resampling: Resampling) -> tuple[float, float]:
+    """The percentiles at either end of samples of so many seeds, nan where one has a single seed.
+
+    They are order statistics, as between a number and infinity there is nothing. What is nan counts at either end as
+    the farthest.
+    """
+    if min(seeds) < 2:
+        return np.nan, np.nan
+    silent, tail = np.isnan(resamples), widened_tail(seeds, resampling.confidence)
+    low = np.quantile(np.where(silent, 0.0, resamples), tail, method="lower")
+    return float(low), float(np.quantile(np.where(silent, np.inf, resamples), 1 - tail, method="higher"))
 
 
 def _ratio(over: np.ndarray, of: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ladder_runs import ON_FUNCTIONS, climbed
 from small_grid import save_grid
 
 from benchmarks.analysis.ladder.steps import STEPS
-from benchmarks.studies import reference
+from benchmarks.studies import reference, verification
 from support import frame
 from support import run as record
 
@@ -22,8 +22,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 OF_RESULTS = [path for path in NOTEBOOKS if re.match(r"0[1-9]", path.stem)]
 OF_SECONDS = [path for path in NOTEBOOKS if path.stem in ("03_svm", "04_fcn", "05_cnn")]
 MOST_WORDS = 120  # of a text
+VERIFIED: list[str] = []  # the results of the verification that are on record: one that comes is to be named here
 LEAST_SAID = {"01_toy_sine": 0, "02_synthetic": 3, "07_ablation": 3, "08_profile": 2}  # texts that are computed
-LEAST_SAID |= {} if reference.there("functions") else {"09_verification": 0}  # which tells what is not recorded yet
+LEAST_SAID |= {"09_verification": 4 if "functions" in VERIFIED else 0}
 # Digits that are part of a name: in code, of the paper's figures, of a data set, of a formula that defines.
 NAMES = re.compile(r"`[^`]*`|(Figure|Algorithm) \d|CIFAR-10|\$[^$]*(=|\\in)[^$]*\$")
 
@@ -188,30 +189,76 @@ def test_methods_are_set_beside_the_noise_of_the_table_that_they_replayed(tmp_pa
     assert there["replayed"] and "right, what lies between the methods" in there["said"]
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_verification_is_of_the_results_that_are_there(tmp_path, quiet):
-    ends = {"btao_rate": 1.5, "gp_ei": 1.0, "tpe": 8.0}
-    runs = [
-        record("HHHH", [9.0, end, end, end], method=method, task=task, seed=seed)
-        for task in ("branin", "branin_shifted")
-        for method, end in ends.items()
-        for seed in range(1000, 1006)
-    ]
-    frame(*runs).to_parquet(tmp_path / "functions.parquet")
+def test_the_verification_was_executed_with_the_results_on_record_and_none_of_them_is_lost(quiet):
+    assert [name for name in verification.COMMANDS if reference.there(name)] == VERIFIED
+    outputs = [output for cell in cells(FOLDER / "09_verification.ipynb", "code") for output in cell.outputs]
+    printed = "".join(output.text for output in outputs if output.output_type == "stream")
+    states = {name: state for state, name in re.findall(r"^(drawn|not recorded yet): (\w+)", printed, re.MULTILINE)}
+    assert states == {name: "drawn" if name in VERIFIED else "not recorded yet" for name in verification.COMMANDS}
+
+
+SEEDS = range(1000, 1008)
+
+
+def of_functions(curves):
+    """Runs of a result of functions: by task and method what the heavy runs of each seed find."""
+    return frame(
+        *(
+            record("HHHH", values, method=method, task=task, seed=seed)
+            for task, methods in curves.items()
+            for method, values in methods.items()
+            for seed in SEEDS
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory):
+    """The names of the verification after it ran with light runs of two costs, and with noise."""
+    folder = tmp_path_factory.mktemp("results")
+    twin, slow = [9.0, 1.0, 1.0, 1.0], [9.0, 8.0, 8.0, 8.0]
+    both = {"gp_ei": twin, "tpe": slow}
+    early, late, misled = [9.0, 0.5, 0.5, 0.5], [9.0, 9.0, 9.0, 0.5], [9.0, 1.5, 1.5, 1.5]
+    fifth = {"branin": both | {"btao_rate": early}, "park": both | {"btao_rate": early}}
+    tenth = {"branin": both | {"btao_rate": late}, "park": {"gp_ei": twin, "btao_rate": late}}
+    shifted = {"branin_shifted": both | {"btao_rate": misled}}
+    of_functions(fifth | shifted).to_parquet(folder / "functions.parquet")
+    of_functions(tenth | shifted).to_parquet(folder / "functions_tenth.parquet")
     noise = [
-        record("HH", [0.1, 0.2], truth=[2.0, 1.0], method=method, seed=seed).assign(recommended=[0, 1])
-        for method in ("btao_rate", "gp_ei")
-        for seed in range(1000, 1006)
+        record("HH", [0.1, 0.2], truth=[2.0, 1.0], method=method, seed=seed).assign(recommended=recommended)
+        for method, recommended in (("btao_rate", [0, 1]), ("gp_ei", [0, 0]))
+        for seed in SEEDS
     ]
-    frame(*noise).to_parquet(tmp_path / "noise_5.parquet")
-    there = run("09_verification", {"folder": str(tmp_path)})
-    assert there["tasks"] == 2
-    assert there["table"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 2.0, 0.75: 2.0, 1.0: 2.0}
-    assert there["speeds"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 0.0, "tpe": 1.0}
-    assert there["robust"].set_index("task")["ratio"].to_dict() == {
-        "branin_shifted (1/5)": 1.5,
-        "currin (noise 5%)": 1.0,
+    frame(*noise).to_parquet(folder / "noise_5.parquet")
+    matplotlib.use("agg")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("BTAO_SCALE", raising=False)
+        return run("09_verification", {"folder": str(folder)})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_each_cost_of_light_runs_is_verified_by_itself_and_without_light_levels_that_mislead(verified):
+    assert verified["tasks"] == {"1/5": 2, "1/10": 2}
+    assert verified["wins"].loc["tpe"].to_dict() == {"1/5": "2 : 0 : 0", "1/10": "1 : 0 : 0"}
+    tables, speeds = verified["tables"], verified["speeds"]
+    assert tables["1/5"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 1.0, 0.75: 1.0, 1.0: 1.0}
+    assert tables["1/10"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 3.0, 0.75: 3.0, 1.0: 1.0}
+    assert speeds["1/5"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 1.0, "tpe": 1.0}
+    assert speeds["1/10"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 0.5, "tpe": 0.5}
+    assert verified["texts"] == {
+        "1/5 (tasks: 2)": "not told from `gp_ei`, `tpe`",
+        "1/10 (tasks: 2)": "slower than `gp_ei`, `tpe` (on 1)",
     }
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_misleads_is_verified_beside_noise_which_is_judged_by_recommendations(verified):
+    robust = {words: rows.set_index("task")["ratio"].to_dict() for words, rows in verified["robust"].items()}
+    assert robust == {"1/5": {"branin_shifted": 1.5}, "1/10": {"branin_shifted": 1.5}, "noise 5%": {"currin": 0.5}}
+    assert verified["drawn"]["task"].tolist() == ["branin_shifted (1/5)", "branin_shifted (1/10)", "currin (noise 5%)"]
+    exceeding = {words: verified["exceeding"](rows) for words, rows in verified["robust"].items()}
+    assert exceeding["1/5"] == "on 0 of 1; more on `branin_shifted`, by the whole interval on `branin_shifted`"
+    assert exceeding["noise 5%"] == "on 1 of 1; more on none, by the whole interval on none"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -224,5 +271,5 @@ def test_the_verification_shows_the_ladder(tmp_path, quiet):
 
 
 def test_a_verification_without_results_says_so(tmp_path, quiet, capsys):
-    assert run("09_verification", {"folder": str(tmp_path)})["judged"] == []
+    assert run("09_verification", {"folder": str(tmp_path)})["judged"] == {}
     assert capsys.readouterr().out.count("not recorded yet") == 6

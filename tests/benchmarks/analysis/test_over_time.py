@@ -51,8 +51,8 @@ def test_ranks_can_be_read_at_some_shares_alone():
     states = incumbents(frame(heavy([4.0, 3.0, 1.0, 1.0], "a"), heavy([5.0, 2.0, 2.0, 2.0], "b")))
     table = ranks_over_time(states, shares=(0.25, 0.5, 0.75)).pivot(index="share", columns="label", values="rank")
     assert table["a"].to_dict() == {0.25: 1, 0.5: 2, 0.75: 1}
-    with pytest.raises(ValueError, match=r"shares must be above 0 and at most 1, got 1\.5"):
-        ranks_over_time(states, shares=[1.5])
+    with pytest.raises(ValueError, match=r"shares must be above 0 and at most 1, got 1\.5$"):
+        ranks_over_time(states, shares=np.array([0.5, 1.5]))
 
 
 def test_targets_are_counted_by_the_cost_at_which_they_are_reached():

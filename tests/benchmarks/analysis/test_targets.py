@@ -272,6 +272,67 @@ def test_the_speed_up_over_tasks_is_the_median_of_those_of_the_tasks():
         targets.speed_ups_over_tasks(states, "x")
 
 
+def of_a_task(states, over, task, **options):
+    """The speed-up of btao over a method on one task."""
+    table = targets.speed_ups(states[states["task"] == task], "btao", share=1.0, **options).set_index("over")
+    return table.loc[over, ["speed_up", "low", "high"]].tolist()
+
+
+def over_tasks(states, over, **options):
+    """The speed-up of btao over a method, over tasks."""
+    table = targets.speed_ups_over_tasks(states, "btao", share=1.0, **options).set_index("over")
+    return table.loc[over, ["tasks", "speed_up", "low", "high"]].tolist()
+
+
+def test_the_interval_over_tasks_does_not_turn_on_what_else_is_compared_and_is_that_of_a_task_alone():
+    rng = np.random.default_rng(1)
+    parts = []
+    for task in ("currin", "park"):
+        for method in ("btao", "smac", "tpe"):
+            runs = differing(method, rng, 7, trials=40).assign(task=task)
+            # Every cost is another number, so that other resamples would show.
+            parts.append(runs.assign(time=runs["time"] + rng.random(len(runs))))
+    states = incumbents(frame(*parts))
+    few = Resampling(confidence=0.5, resamples=50)
+    both = over_tasks(states, "tpe", resampling=few)
+    assert both == over_tasks(states[states["label"] != "smac"], "tpe", resampling=few)
+    for task in ("currin", "park"):
+        here = states[states["task"] == task]
+        assert over_tasks(here, "tpe", resampling=few) == [1, *of_a_task(states, "tpe", task, resampling=few)]
+
+
+def test_seeds_are_resampled_on_each_task_for_itself():
+    """Of a task a resample's median is 8 with probability p = 0.317; of five, that in the middle with 0.186."""
+    p = sum(math.comb(5, k) * 0.4**k * 0.6 ** (5 - k) for k in (3, 4, 5))
+    middle = sum(math.comb(5, k) * p**k * (1 - p) ** (5 - k) for k in (3, 4, 5))
+    assert (p, middle) == (pytest.approx(0.317, abs=1e-3), pytest.approx(0.186, abs=1e-3))
+    parts = [
+        part
+        for task in "abcde"
+        for part in (times_to_zero("btao", [2] * 5, task=task), times_to_zero("tpe", [4, 4, 4, 8, 8], task=task))
+    ]
+    states = incumbents(frame(*parts))
+    options = {"against": "heavy_runs", "resampling": Resampling(confidence=0.37)}  # about a quarter at either end
+    assert of_a_task(states, "tpe", "a", **options) == [2.0, 2.0, 4.0]
+    assert over_tasks(states, "tpe", **options) == [5, 2.0, 2.0, 2.0]
+
+
+def test_a_task_that_has_no_speed_up_counts_neither_in_the_median_nor_in_its_interval():
+    parts = [times_to_zero("btao", [2] * 3), times_to_zero("tpe", [8] * 3)]
+    for method in ("btao", "tpe"):  # the heavy run fails, so that nothing is reached
+        parts += [run("HL", [NAN, 0.5], method=method, task="park", seed=seed) for seed in range(3)]
+    states = incumbents(frame(*parts))
+    assert over_tasks(states, "tpe", against="heavy_runs") == [1, 4.0, 4.0, 4.0]
+    alone = states[states["task"] == "park"]
+    np.testing.assert_array_equal(over_tasks(alone, "tpe", against="heavy_runs"), [0, NAN, 0.0, INF])
+
+
+def test_a_method_without_a_task_of_the_others_has_no_speed_up_over_tasks():
+    parts = [times_to_zero("btao", [2] * 3), times_to_zero("tpe", [8] * 3), times_to_zero("smac", [8] * 3, task="park")]
+    table = targets.speed_ups_over_tasks(incumbents(frame(*parts)), "btao", "heavy_runs", share=1.0)
+    assert table["over"].tolist() == ["tpe"]
+
+
 def test_wrong_arguments_are_named():
     states = incumbents(frame(times_to_zero("btao", [2]), times_to_zero("btao", [2], task="park")))
     table = targets.costs(states, 0.0)

@@ -1,5 +1,6 @@
 """The runs that judge the rule: equal costs, seeds of their own, noise by the range, and what is kept of them."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -13,6 +14,8 @@ from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.studies import verification
 from support import frame, run
+
+NAN = math.nan
 
 
 def requests(name):
@@ -66,12 +69,33 @@ def test_noise_is_a_share_of_the_range_of_heavy_values(name, share):
         assert objective.noise == pytest.approx(share * width, rel=0.15)  # the sample misses the ends
 
 
-def test_what_is_kept_says_the_same_of_runs():
-    noisy = frame(run("LHLH", [1.0, 0.5, 0.7, 0.4], seed=1000))
-    noisy = noisy.assign(truth=[1.0, 0.5, 0.7, 0.45], **{"config.x": 0.3}, time=[0.00151, 0.0024, 0.0041, 0.0052])
-    kept = verification.slim(noisy)
-    assert "config.x" not in kept
-    assert kept["truth"].isna().tolist() == [True, True, True, False] and kept["truth"].iloc[3] == 0.45
-    assert kept["time"].tolist() == [0.002, 0.002, 0.004, 0.005]
-    names = ["value", "regret", "heavy_equivalents"]
-    pd.testing.assert_frame_equal(incumbents(kept)[names], incumbents(noisy)[names])
+def noisy_runs():
+    """Two runs of a noisy task whose method takes 0.4 ms a trial and recommends another one than the incumbent."""
+    parts = [run("LHLH", [1.0, 0.5, 0.7, 0.4], truth=[1.0, 0.5, 0.7, 0.55], seed=seed) for seed in (1000, 1001)]
+    trials = frame(*parts).assign(recommended=[NAN, 1, 1, 1] * 2, test_error=[NAN, 0.6, NAN, 0.65] * 2)
+    trials = trials.assign(train_seconds=[0.0012, 0.0004, 0.0, 2.5] * 2, method_seconds=0.0004)
+    each = trials["train_seconds"] + trials["method_seconds"]
+    return trials.assign(time=each.groupby(trials["seed"]).cumsum())
+
+
+@pytest.mark.parametrize("by", ["value", "recommended"])
+def test_what_is_kept_says_the_same_of_runs_but_for_less_than_a_millisecond(by):
+    trials = noisy_runs()
+    kept = verification.slim(trials)
+    assert "config.x" in trials and "config.x" not in kept
+    assert kept["truth"].isna().tolist() == [True, True, True, False] * 2 and kept["truth"].iloc[3] == 0.55
+    before, after = incumbents(trials, by), incumbents(kept, by)
+    assert before["regret"].iloc[3] == (0.55 if by == "value" else 0.5)
+    seconds = ["train_seconds", "time"]
+    pd.testing.assert_frame_equal(after.drop(columns=seconds), before.drop(columns=seconds))
+    np.testing.assert_allclose(after[seconds], before[seconds], rtol=0, atol=0.0005 + 1e-9)
+
+
+def test_seconds_are_kept_in_milliseconds_whose_sums_are_those_of_the_trials():
+    trials = noisy_runs()
+    kept = verification.slim(trials)
+    assert kept["train_seconds"].tolist() == [0.001, 0.001, 0.0, 2.5] * 2  # 1.2, 1.6, 1.6 and 2501.6 ms so far
+    assert kept["method_seconds"].tolist() == [0.0, 0.001, 0.0, 0.001] * 2  # 0.4, 0.8, 1.2 and 1.6 ms so far
+    assert kept["time"].tolist() == [0.002, 0.002, 0.003, 2.503] * 2
+    quick = frame(run("H" * 200, np.ones(200))).assign(method_seconds=0.0003)
+    assert verification.slim(quick)["method_seconds"].sum() == pytest.approx(0.06, abs=1e-9)
