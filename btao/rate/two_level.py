@@ -59,8 +59,6 @@ class TwoLevelModel:
         data: Data,
         start: Sequence[FloatArray | None] = (None, None),
         search: tuple[Search, Search] = ("wide", "wide"),
-        *,
-        latent: bool = False,
     ) -> TwoLevelModel:
         """The model at the most probable hyperparameters.
 
@@ -72,18 +70,13 @@ class TwoLevelModel:
             Hyperparameters of the light and of the heavy process from which the search starts, too.
         search : pair of {"wide", "near", "none"}
             How far those of each are searched, see `Process.fitted`.
-        latent : bool
-            Whether the light values at heavy points are taken without their noise: as the light process has them.
         """
         light_basis = constant_basis(data.light_points)
         light = Process.fitted(kernel, data.light_points, light_basis, data.light, CONSTANT, start[0], search[0])
         if len(data.heavy) == 0:
             return cls(light, None, 0.0)
-        of_heavy = data.light_of_heavy
-        if latent:
-            of_heavy, _ = light.parts(data.heavy_points).moments(constant_basis(data.heavy_points))
-        center = float(of_heavy.mean())
-        basis = _basis(of_heavy, center)
+        center = float(data.light_of_heavy.mean())
+        basis = _basis(data.light_of_heavy, center)
         # One pseudo-observation: rho = 1, as informative as the spread of light values makes it.
         prior = MeanPrior(np.array([0.0, 1.0]), np.array([0.0, max(float(data.light.var()), 1e-6)]), A0, S0)
         heavy = Process.fitted(kernel, data.heavy_points, basis, data.heavy, prior, start[1], search[1])
@@ -93,6 +86,15 @@ class TwoLevelModel:
     def hyperparameters(self) -> tuple[FloatArray, FloatArray | None]:
         """ln l and ln eta of both processes."""
         return self.light.theta, None if self.heavy is None else self.heavy.theta
+
+    def without_light_noise(self) -> TwoLevelModel:
+        """The model that stands on light values at heavy points as the light process has them (METHOD item 29)."""
+        heavy = self._grown()
+        light, _ = self.light_moments(heavy.points)
+        center = float(light.mean())
+        basis = _basis(light, center)
+        renewed = Process(heavy.kernel, heavy.points, basis, heavy.z, heavy.prior, heavy.theta)
+        return TwoLevelModel(self.light, renewed, center)
 
     def fantasize(
         self, light_points: FloatArray, heavy_points: FloatArray, light_of_heavy: FloatArray

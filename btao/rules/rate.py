@@ -118,13 +118,18 @@ class RateRule(Rule):
         if self._warm is None or self._warm[1][1] is None or not heavies:
             return self.best()
         _, data = self._data()
-        means, _ = self._profile(data, self._warm[1]).new_moments(data.heavy_points)
+        model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"))
+        means, _ = model.without_light_noise().new_moments(data.heavy_points)
         return heavies[least_expected(data.heavy, means)]
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See `Rule.predict`. Light values enter by the light process, without their noise."""
+        """See `Rule.predict`. Light values enter by the light process, without their noise.
+
+        Runs are chosen by the values as they were observed, since a heavy run that continues a light one shares its
+        noise (METHOD item 29).
+        """
         outputs, model = self._model()
-        return outputs.moments(*self._profile(self._data()[1], model.hyperparameters).new_moments(points))
+        return outputs.moments(*model.without_light_noise().new_moments(points))
 
     def state(self) -> dict[str, Any]:
         """See `Rule.state`."""
@@ -212,14 +217,6 @@ class RateRule(Rule):
         if commit:
             self._warm = (len(model.light.z), 0 if model.heavy is None else len(model.heavy.z)), model.hyperparameters
         return outputs, model
-
-    def _profile(self, data: Data, hyperparameters: tuple[FloatArray, FloatArray | None]) -> TwoLevelModel:
-        """The model of the response itself: it stands on light values without their noise (METHOD item 29).
-
-        Runs are chosen by the values as they were observed, since a heavy run that continues a light one shares its
-        noise.
-        """
-        return TwoLevelModel.fit(self.history.kernel, data, hyperparameters, ("none", "none"), latent=True)
 
     def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
         """The model with all trials under way taken at their predicted means."""

@@ -26,7 +26,8 @@ def posterior_mean(points, H, z, lengths, nugget, center, precision):
 
 @pytest.mark.parametrize("latent", [False, True])
 def test_the_heavy_mean_stands_on_light_values_as_observed_or_without_their_noise(latent):
-    model = TwoLevelModel.fit(Kernel(2), DATA, HYPERPARAMETERS, ("none", "none"), latent=latent)
+    model = TwoLevelModel.fit(Kernel(2), DATA, HYPERPARAMETERS, ("none", "none"))
+    model = model.without_light_noise() if latent else model
     ones = np.ones((9, 1))
     smooth = posterior_mean(LIGHT_POINTS, ones, LIGHT, LENGTHS[0], NUGGETS[0], np.zeros(1), np.zeros(1))[:5]
     assert np.abs(smooth - LIGHT[:5]).max() > 0.05  # noise was taken off
