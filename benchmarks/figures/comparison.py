@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 from benchmarks.analysis import ranking
 from benchmarks.analysis.scores import few_tasks
-from benchmarks.figures.ratios import AXIS_NAMES, limits, mark_ratio
+from benchmarks.figures.ratios import AXIS_NAMES, limits, mark_ratio, set_rows, set_scale
 from benchmarks.figures.style import (
     LETTERS_PER_INCH,
     NOTE,
@@ -20,7 +20,6 @@ from benchmarks.figures.style import (
     figure_path,
     label_styles,
     note_height,
-    plain_numbers,
     save,
 )
 
@@ -128,17 +127,13 @@ def speed_up_figure(table: DataFrame, *, path: str | Path | None = None) -> Figu
         for number, task in enumerate(tasks, start=1):
             axes = figure.add_subplot(rows, columns, number)
             here = table[table["task"] == task]
-            left, right = limits(here[["speed_up", "low", "high"]])
-            axes.set(xscale="log", xlim=(left, right), title=task)
-            axes.set_ylim(min(order.values()) - 0.6, 0.6)
-            axes.axvline(1, color="black", linewidth=0.8)
+            axes.set_title(task)
+            name = f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}"
+            set_scale(axes, *limits(here[["speed_up", "low", "high"]]), name, wide=math.inf)
+            heights = [order[over] for over in here["over"]]
+            set_rows(axes, [f"over {over}" for over in here["over"]], heights, len(order))
             for _, row in here.iterrows():
                 mark_ratio(axes, row["speed_up"], row["low"], row["high"], order[row["over"]], styles[row["over"]])
-            axes.set_yticks([order[over] for over in here["over"]], [f"over {over}" for over in here["over"]])
-            axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
-            axes.grid(visible=False, axis="y")
-            plain_numbers(axes.xaxis)
-            axes.set_xlabel(f"speed-up of {here['of'].iloc[0]}, {AXIS_NAMES[here['against'].iloc[0]]}")
         if free:
             place = figure.add_subplot(rows, columns, rows * columns)
             place.set_axis_off()

@@ -70,7 +70,7 @@ def speed_ups_over_tasks_figure(over_tasks: DataFrame, tasks: DataFrame, *, path
     with drawing():
         figure, axes = _begin([f"over {over}" for over in table["over"]], note)
         left, right = limits(pd.concat([table[["speed_up", "low", "high"]], tasks[["speed_up"]]]))
-        _scale(axes, left, right, f"speed-up of {of}, {AXIS_NAMES[against]}")
+        set_scale(axes, left, right, f"speed-up of {of}, {AXIS_NAMES[against]}")
         for place, (_, row) in enumerate(table.iterrows()):
             style = styles[row["over"]]
             mine = tasks.loc[tasks["over"] == row["over"], "speed_up"].dropna().clip(left, right)
@@ -106,7 +106,7 @@ def regret_ratios_figure(table: DataFrame, goal: float, *, path: str | Path | No
     )
     with drawing():
         figure, axes = _begin(list(table["task"]), note)
-        _scale(axes, *limits(table[["ratio", "low", "high"]]), f"final regret of {of} / that of {to}")
+        set_scale(axes, *limits(table[["ratio", "low", "high"]]), f"final regret of {of} / that of {to}")
         axes.axvline(goal, color=ABOVE.color, linewidth=1.0, linestyle="--")
         for place, (ratio, low, high) in enumerate(table[["ratio", "low", "high"]].to_numpy(float)):
             mark_ratio(axes, ratio, low, high, -place, ABOVE if ratio > goal else WITHIN)
@@ -138,7 +138,7 @@ def ladder_figure(table: DataFrame, *, path: str | Path | None = None) -> Figure
     )
     with drawing():
         figure, axes = _begin([f"{row['step']} ({row['tasks']})" for _, row in steps.iterrows()], note, panels=2)
-        _scale(axes, *limits(steps[["ratio", "ratio_low", "ratio_high"]]), "regret, ratio", WIDE_OF_TWO)
+        set_scale(axes, *limits(steps[["ratio", "ratio_low", "ratio_high"]]), "regret, ratio", WIDE_OF_TWO)
         ranks = figure.add_subplot(1, 2, 2, sharey=axes)
         ranks.tick_params(axis="y", labelleft=False, length=0)
         ranks.grid(visible=False, axis="y")
@@ -157,6 +157,21 @@ def limits(table: DataFrame) -> tuple[float, float]:
     numbers = table.to_numpy(float)
     numbers = numbers[(numbers > 0) & (numbers < math.inf)]
     return 0.6 * min([0.8, *numbers]), 1.6 * max([1.25, *numbers])
+
+
+def set_scale(axes: Axes, left: float, right: float, name: str, wide: float = WIDE) -> None:
+    """A logarithmic axis of ratios with its name, and a line at 1."""
+    axes.set(xscale="log", xlim=(left, right), xlabel=name)
+    (plain_numbers if right < wide * left else powers_of_ten)(axes.xaxis)
+    axes.axvline(1, color="black", linewidth=0.8)
+
+
+def set_rows(axes: Axes, rows: Sequence[str], heights: Sequence[float], n: int) -> None:
+    """Names at their heights, in an axis with room for n rows, at 0, -1, and so on."""
+    axes.set_ylim(0.4 - n, 0.6)
+    axes.set_yticks(heights, rows)
+    axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
+    axes.grid(visible=False, axis="y")
 
 
 def mark_ratio(axes: Axes, ratio: float, low: float, high: float, y: float, style: Style) -> None:
@@ -182,16 +197,6 @@ def _begin(rows: Sequence[str], note: str, panels: int = 1) -> tuple[Figure, Axe
     note = textwrap.fill(note, int(LETTERS_PER_INCH * WIDTH))
     figure = Figure(figsize=(WIDTH, 0.8 + ROW * len(rows) + height_below(0, 1, note)), layout="constrained")
     axes = figure.add_subplot(1, panels, 1)
-    axes.set_ylim(0.4 - len(rows), 0.6)
-    axes.set_yticks([-place for place in range(len(rows))], rows)
-    axes.tick_params(axis="y", length=0, pad=8)  # clear of an arrow at the edge
-    axes.grid(visible=False, axis="y")
+    set_rows(axes, rows, [-place for place in range(len(rows))], len(rows))
     below_panels(figure, [], 1, note)
     return figure, axes
-
-
-def _scale(axes: Axes, left: float, right: float, name: str, wide: float = WIDE) -> None:
-    """A logarithmic axis of ratios with its name, and a line at 1."""
-    axes.set(xscale="log", xlim=(left, right), xlabel=name)
-    (plain_numbers if right < wide * left else powers_of_ten)(axes.xaxis)
-    axes.axvline(1, color="black", linewidth=0.8)

@@ -22,6 +22,7 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.options import with_values
 from benchmarks.config.registry import ROOT, TABLES, find_table, is_grid
 from benchmarks.studies import verification
+from benchmarks.studies.verification import RECORDED
 from btao.running.files import replacing
 
 # pandas, matplotlib and what runs experiments are imported when used: --help starts at once.
@@ -33,7 +34,6 @@ FOLDER = ROOT / "results" / "reference"
 METHODS = "method=[random_search,tpe,gp_bo,smac,smac_gp,bohb,hyperband,btao_paper,btao]"
 # Of runs that end after equal seconds: BTAO's twin of one level, too, and the rule that plans by cost.
 METHODS_BY_SECONDS = f"{METHODS.removesuffix(']')},gp_ei,btao_rate]"
-RECORDED = ("svm", "fcn", "cnn")  # the tasks that are answered from the largest of their tables
 
 # The commands of `benchmarks.run` behind each, less out; of a task that has a grid see `commands`.
 COMMANDS = {

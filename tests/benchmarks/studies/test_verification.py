@@ -47,7 +47,7 @@ def test_all_methods_spend_the_same_iterations_with_seeds_of_their_own(name, tas
 def test_the_ladder_is_climbed_on_functions_and_tables_by_seeds_of_its_own():
     commands = verification.COMMANDS["ladder"]
     runs = Counter(word for words in commands for word in words if word.startswith("task="))
-    tables = [f"task={task}" for task in verification.TABLES]
+    tables = [f"task={task}" for task in verification.RECORDED]
     assert runs == {verification.FUNCTIONS: 5, **dict.fromkeys(tables, len(STEPS))}
     for words in (commands[0], commands[-1]):
         made = read(words)
