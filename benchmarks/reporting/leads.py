@@ -1,10 +1,10 @@
-"""Who is ahead at some cost, as a clause of a text in Markdown."""
+"""Who is ahead at some cost, and who is faster than whom, as clauses of a text in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from benchmarks.common.formats import number, with_interval
 
@@ -34,6 +34,25 @@ def lead(rows: DataFrame) -> str:
     if late := [f"`{label}`" for label in rows.loc[rows["mean"].isna(), "label"]]:
         text += f"; {_listed(late)} {'have' if len(late) > 1 else 'has'} no mean yet"
     return text
+
+
+def by_speed(rows: DataFrame) -> dict[str, Series]:
+    """By words the rows of speed-ups whose interval, low to high, says so: faster, slower, or neither."""
+    groups = {"faster than": rows["low"] > 1, "slower than": rows["high"] < 1}
+    return groups | {"not told from": ~(groups["faster than"] | groups["slower than"])}
+
+
+def grouped(names: Series, groups: Mapping[str, Series]) -> str:
+    """Each name after the words of its group, as in "faster than a, b; slower than c"; empty without any.
+
+    Parameters
+    ----------
+    names : Series of str
+    groups : mapping
+        Which rows each group has.
+    """
+    named = {words: ", ".join(names[mine]) for words, mine in groups.items()}
+    return "; ".join(f"{words} {listed}" for words, listed in named.items() if listed)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from benchmarks.reporting.leads import lead
+from benchmarks.reporting.leads import by_speed, grouped, lead
 
 
 def rows(*values):
@@ -34,3 +34,22 @@ def test_what_has_no_interval_is_not_compared_and_what_has_no_mean_is_named():
     more = rows(*late.to_numpy(), ("smac", nan, nan, nan), ("gp_bo", nan, nan, nan))
     assert lead(more).endswith("; `tpe`, `smac` and `gp_bo` have no mean yet")
     assert lead(rows(("tpe", nan, nan, nan))) == "no method has a mean yet"
+
+
+def test_methods_are_grouped_by_what_their_intervals_tell_and_empty_groups_are_left_out():
+    infinity = math.inf
+    speeds = pd.DataFrame(
+        [
+            ("tpe", 1.1, infinity),
+            ("smac", 0.2, 0.9),
+            ("bohb", 1.0, 3.0),
+            ("gp_bo", 2.0, 3.0),
+            ("none", math.nan, math.nan),
+        ],
+        columns=["over", "low", "high"],
+    )
+    assert grouped(speeds["over"], by_speed(speeds)) == (
+        "faster than tpe, gp_bo; slower than smac; not told from bohb, none"
+    )
+    assert grouped(speeds["over"][:1], by_speed(speeds[:1])) == "faster than tpe"
+    assert grouped(speeds["over"][:0], by_speed(speeds[:0])) == ""
