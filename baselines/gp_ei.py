@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from baselines.gp_bo import GPBO
@@ -33,7 +35,13 @@ class GPEI(GPBO):
     ------
     ValueError
         If `seed` or `n_init` is no integer of at least 0 or 1, or `logarithm` no bool.
+
+    Notes
+    -----
+    Version 2: the least nugget is 1e-10, not 1e-8.
     """
+
+    version: ClassVar[int] = 2
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, logarithm: bool | None = None) -> None:
         if not (logarithm is None or isinstance(logarithm, bool)):

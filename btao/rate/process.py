@@ -19,11 +19,14 @@ from typing import Literal
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.spatial.distance import cdist
 
 from btao.arrays import FloatArray, IntArray
-from btao.gp import LOG_NUGGET_BOUNDS, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
+from btao.gp import JITTER, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
+# Down to what a factorization bears: with 1e-8 the last digits of values without noise are lost, and the search stalls.
+LOG_NUGGET_BOUNDS = np.log(JITTER), np.log(2.0)
 # The least sigma^2: keeps data without spread from a zero variance.
 VARIANCE_FLOOR = 1e-12
 # A search ends when a step gains less than this of the log-posterior: some 1e-5, which no proposal feels.
@@ -96,7 +99,8 @@ class Process:
         self._phi = _phi(theta)
         self._scales = kernel.by_feature(np.sqrt(self._phi))
         self._scaled = kernel.features(points) * self._scales
-        matrix = _correlation(self._scaled, self._scaled)
+        # By differences, as the rounding of `_correlation` could exceed the least nugget.
+        matrix = np.exp(-cdist(self._scaled, self._scaled, "sqeuclidean"))
         matrix[np.diag_indices_from(matrix)] = 1.0 + np.exp(theta[-1])
         factor, info = dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
         if info != 0:  # not reachable with a nugget within its bounds and finite input
@@ -263,7 +267,7 @@ def _phi(theta: FloatArray) -> FloatArray:
 def _correlation(F: FloatArray, G: FloatArray) -> FloatArray:
     """exp(-|f - g|^2) of scaled features (n, p) and (m, p), (n, m).
 
-    The rounding of the squares by their expansion, below 1e-11, is far below the least nugget.
+    The rounding of the squares by their expansion is below 1e-11.
     """
     squared = np.einsum("ij,ij->i", F, F)[:, None] + np.einsum("ij,ij->i", G, G) - 2.0 * (F @ G.T)
     correlation: FloatArray = np.exp(np.minimum(-squared, 0.0))

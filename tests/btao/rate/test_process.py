@@ -99,7 +99,7 @@ def test_the_fit_is_no_worse_than_its_starts_and_keeps_to_its_bounds():
     fitted = Process.fitted(Kernel(2), X, H, Z, PRIOR, start=np.log([30.0, 1e-3, 9.0]))  # out of its bounds
     best = log_posterior(fitted.theta, pairs, H, Z, PRIOR)[0]
     assert best >= log_posterior(np.log([0.5, 0.5, 1e-3]), pairs, H, Z, PRIOR)[0]
-    assert (fitted.theta >= np.log([0.02, 0.02, 1e-8]) - 1e-12).all()
+    assert (fitted.theta >= np.log([0.02, 0.02, 1e-10]) - 1e-12).all()
     assert (fitted.theta <= np.log([20, 20, 2]) + 1e-12).all()
 
 
@@ -157,3 +157,18 @@ def test_more_data_at_the_same_hyperparameters_is_as_conditioning_on_all_at_once
 def test_a_correlation_that_is_not_positive_definite_is_refused():
     with pytest.raises(FloatingPointError, match="correlation matrix is not positive definite"):
         Process(Kernel(2), np.zeros((3, 2)), np.ones((3, 1)), np.arange(3.0), CONSTANT, np.array([0.0, 0.0, -np.inf]))
+
+
+def test_values_that_differ_by_a_millionth_of_their_spread_are_told_apart():
+    x = np.concatenate([np.linspace(0, 1, 9), 0.5 + np.array([-3e-3, -1e-3, 1e-3, 2e-3])])[:, None]
+    at = np.array([[0.4995], [0.5], [0.5015]])
+    process = Process.fitted(Kernel(1), x, np.ones((13, 1)), (x[:, 0] - 0.5003) ** 2, CONSTANT)
+    mean, _ = process.parts(at).moments(np.ones((3, 1)))
+    np.testing.assert_allclose(mean, (at[:, 0] - 0.5003) ** 2, atol=3e-7)
+
+
+def test_points_almost_the_same_can_be_factorized_at_the_least_nugget():
+    points = 1.0 - 1e-9 * np.random.default_rng(0).random((500, 10))  # far from the origin in the shortest lengths
+    theta = np.append(np.full(10, np.log(0.02)), np.log(1e-10))
+    process = Process(Kernel(10), points, np.ones((500, 1)), points[:, 0], CONSTANT, theta)
+    assert np.isfinite(process.parts(points[:3]).moments(np.ones((3, 1)))).all()
