@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -30,8 +31,6 @@ N_BEST = 3
 # Half-width of the central differences: balances their own error (h^2) with the rounding of a
 # Gaussian process on nearly singular data (about 1e-9 / h).
 DIFFERENCE_STEP = 1e-5
-# The ascent ends when a step gains less than this of the acquisition.
-TOLERANCE = 1e-12
 MAX_RANDOM_TRIES = 64
 # With a constraint: how many allowed candidates there should be, and how many batches of random points are drawn to
 # find them where Sobol points and neighbors are too few.
@@ -39,6 +38,24 @@ N_ALLOWED = 64
 MAX_ALLOWED_BATCHES = 8
 # Halvings of the way back from where an ascent has left what the constraint allows.
 N_HALVINGS = 20
+
+
+class Ending(NamedTuple):
+    """When an ascent ends.
+
+    Attributes
+    ----------
+    tolerance : float
+        When a step gains less than this of the sum of the acquisition over the starts.
+    max_steps : int
+        After so many steps at the latest.
+    """
+
+    tolerance: float = 1e-12
+    max_steps: int = 40
+
+
+ENDING = Ending()
 
 
 def beta(n: int, dim: int, square_root: bool = False) -> float:
@@ -63,7 +80,7 @@ def maximize(
     best: FloatArray,
     rng: np.random.Generator,
     slopes: Slopes | None = None,
-    tolerance: float = TOLERANCE,
+    ending: Ending = ENDING,
 ) -> FloatArray | None:
     """The point of the cube with the largest acquisition that is none of the known ones.
 
@@ -79,8 +96,8 @@ def maximize(
     rng : numpy Generator
     slopes : callable, optional
         The acquisition with its derivatives; None: central differences stand in for them.
-    tolerance : float
-        The search ends when a step gains less than this of the sum over its starts.
+    ending : Ending
+        Of the ascents from the best candidates.
 
     Returns
     -------
@@ -97,7 +114,7 @@ def maximize(
     candidates = _allowed(space, space.snap(_candidates(space, best, rng)), rng)
     values = acquisition(candidates)
     starts = candidates[np.argsort(-values, kind="stable")[:N_STARTS]]
-    refined = _refine(acquisition, space, starts, slopes or _differences(acquisition, space), tolerance)
+    refined = _refine(acquisition, space, starts, slopes or _differences(acquisition, space), ending)
     points = np.vstack([space.snap(refined), candidates])
     values = np.concatenate([acquisition(points[: len(refined)]), values])
     new = _first_new(kernel, points[np.argsort(-values, kind="stable")], known)
@@ -161,14 +178,14 @@ def _allowed(space: Space, candidates: FloatArray, rng: np.random.Generator) -> 
         raise
 
 
-def _refine(acquisition: Acquisition, space: Space, starts: FloatArray, slopes: Slopes, tolerance: float) -> FloatArray:
+def _refine(acquisition: Acquisition, space: Space, starts: FloatArray, slopes: Slopes, ending: Ending) -> FloatArray:
     """Improve all starts as one batch: gradients for reals, steps for integers, swaps for categories."""
     if space.size <= ENUMERABLE:
         return starts
-    refined = _ascend(slopes, space, starts, tolerance)
+    refined = _ascend(slopes, space, starts, ending)
     if not space.continuous.all():
         refined = _climb(acquisition, space, refined)
-        refined = _ascend(slopes, space, refined, tolerance)
+        refined = _ascend(slopes, space, refined, ending)
     return refined
 
 
@@ -191,7 +208,7 @@ def _differences(acquisition: Acquisition, space: Space) -> Slopes:
     return slopes
 
 
-def _ascend(slopes: Slopes, space: Space, starts: FloatArray, tolerance: float) -> FloatArray:
+def _ascend(slopes: Slopes, space: Space, starts: FloatArray, ending: Ending) -> FloatArray:
     """L-BFGS-B over the real coordinates of all starts at once, as one separable problem."""
     free = np.flatnonzero(space.continuous)
     if len(free) == 0:
@@ -213,7 +230,7 @@ def _ascend(slopes: Slopes, space: Space, starts: FloatArray, tolerance: float) 
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * (count * len(free)),
-        options={"maxiter": 40, "ftol": tolerance},
+        options={"maxiter": ending.max_steps, "ftol": ending.tolerance},
     )
     return _retreat(space, starts, points_of(result.x))
 

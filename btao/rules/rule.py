@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from btao.acquisition import TOLERANCE, Acquisition, Slopes, maximize
+from btao.acquisition import ENDING, Acquisition, Ending, Slopes, maximize
 from btao.arrays import FloatArray
 from btao.rules.history import History
 from btao.trial import LevelName, Trial, measured
@@ -71,11 +71,11 @@ class Rule(ABC):
         known: FloatArray,
         best: FloatArray,
         slopes: Slopes | None = None,
-        tolerance: float = TOLERANCE,
+        ending: Ending = ENDING,
     ) -> FloatArray | None:
         """The best point that is not known, by a search that the seed and the number of trials decide."""
         rng = np.random.default_rng([self.seed, len(self.history.trials)])
-        return maximize(acquisition, self.history.space, known, best, rng, slopes, tolerance)
+        return maximize(acquisition, self.history.space, known, best, rng, slopes, ending)
 
     def _farthest(self, known: FloatArray) -> FloatArray | None:
         """The point as far as possible from all that was tried: where there is nothing to model yet."""
