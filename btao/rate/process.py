@@ -174,16 +174,20 @@ class Process:
         half, _ = dtrtrs(self._fit.factor, cross, lower=1)
         reduction = np.einsum("ij,ij->j", half, half)
         explained = (self._fit.solved_basis.T @ cross).T
-        return Parts(self, scaled, cross, self._fit.weights @ cross, 1.0 - reduction, explained)
+        return Parts(self, scaled, cross, half, self._fit.weights @ cross, 1.0 - reduction, explained)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The process at m points: residual (m,), 1 - r^T R^-1 r (m,) and H^T R^-1 r (m, p), with r as `cross` (n, m)."""
+    """The process at m points: residual (m,), 1 - r^T R^-1 r (m,) and H^T R^-1 r (m, p), with r as `cross` (n, m).
+
+    With R = L L^T, `half` is L^-1 r.
+    """
 
     process: Process
     scaled: FloatArray
     cross: FloatArray
+    half: FloatArray
     residual: FloatArray
     correlation: FloatArray
     explained: FloatArray
@@ -223,7 +227,7 @@ class Parts:
         by_u = 2.0 * by_reduced[..., None] * solved
         nodes = tuple(range(u.ndim - 2))
         # r enters the mean as a^T r and H^T R^-1 r, the variance as r^T R^-1 r and H^T R^-1 r.
-        inverse, _ = dpotrs(fit.factor, self.cross, lower=1)
+        inverse, _ = dtrtrs(fit.factor, self.half, lower=1, trans=1)  # R^-1 r
         by_cross = np.outer(fit.weights, by_mean.sum(axis=nodes)) - 2.0 * inverse * by_reduced.sum(axis=nodes)
         by_cross -= fit.solved_basis @ by_u.sum(axis=nodes).T
         along = by_cross * self.cross
