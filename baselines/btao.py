@@ -140,7 +140,8 @@ class BTAOMethod:
 class BTAORateMethod(BTAOMethod):
     """`btao_rate`: a class of its own, so that a change of its rule leaves the runs of the others what they are.
 
-    Version 2: what it recommends takes the noise off light values, too. Version 3: its least nugget is 1e-10, not 1e-8.
+    Version 2: what it recommends takes the noise off light values, too. Version 3: its least nugget is 1e-10, not 1e-8,
+    and its search ends after 25 steps.
     """
 
     version: ClassVar[int] = 3

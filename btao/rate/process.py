@@ -25,11 +25,13 @@ from btao.arrays import FloatArray, IntArray
 from btao.gp import JITTER, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
-# Down to what a factorization bears: with 1e-8 the last digits of values without noise are lost, and the search stalls.
+# The least is a hundred times what a factorization of 2,500 points bears. With 1e-8 the last digits of values without
+# noise are lost, and the search stalls.
 LOG_NUGGET_BOUNDS = np.log(JITTER), np.log(2.0)
 # The least sigma^2: keeps data without spread from a zero variance.
 VARIANCE_FLOOR = 1e-12
-# A search ends when a step gains less than this of the log-posterior: some 1e-5, which no proposal feels.
+# A search ends when a step gains less than this of the log-posterior: some 1e-5, which no proposal feels. At the least
+# nugget and great lengths rounding may be as large, and ends it.
 TOLERANCE = 1e-7
 # More data tell hardly more of the hyperparameters, at n^3 operations for each step of the search.
 MAX_SEARCHED = 300
@@ -271,7 +273,8 @@ def _phi(theta: FloatArray) -> FloatArray:
 def _correlation(F: FloatArray, G: FloatArray) -> FloatArray:
     """exp(-|f - g|^2) of scaled features (n, p) and (m, p), (n, m).
 
-    The rounding of the squares by their expansion is below 1e-11.
+    The squares come from their expansion: at the least lengths their rounding is some 1e-12 for each dimension.
+    Predictions bear that; the matrix of the data would not.
     """
     squared = np.einsum("ij,ij->i", F, F)[:, None] + np.einsum("ij,ij->i", G, G) - 2.0 * (F @ G.T)
     correlation: FloatArray = np.exp(np.minimum(-squared, 0.0))

@@ -27,8 +27,8 @@ MAX_LIGHT_SHARE = 2.0
 # Hyperparameters are searched from the center of their prior, too, while a level has few results, and later each time
 # it has as many more. The likelihood of few has several maxima: with searches from the last one alone, regrets grew.
 FEW, WIDE_EVERY = 24, 8
-# Of the search for new points, on ln of the worth. Near the optimum of values without noise it would take twice as many
-# steps, and regrets are the same.
+# Of each ascent to new points, on ln of the worth. Near the optimum of values without noise it would take 40 steps,
+# and regrets are the same.
 ENDING = Ending(tolerance=1e-6, max_steps=25)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted
+from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted, acquisition
 from btao.rate.improvement import log_improvement, log_rate_of_new
 from btao.rate.two_level import WEIGHTS, TwoLevelModel
 
@@ -266,3 +266,23 @@ def test_a_wrong_cost_is_refused_and_the_trial_stays_pending(cost, error):
 def test_the_former_names_of_the_rules_are_understood():
     assert [BTAO(SQUARE, candidates=name).rule for name in ("joint", "light")] == ["joint", "paper"]
     assert BTAO(SQUARE).rule == "joint"
+
+
+@pytest.mark.parametrize(
+    ("rule", "ending"), [("rate", (25, 1e-6)), ("joint", (40, 1e-12)), ("paper", (40, 1e-12))], ids=lambda x: str(x)
+)
+def test_the_ascents_of_a_rule_end_where_its_own_constants_say(rule, ending, monkeypatch):
+    seen, minimize = set(), acquisition.minimize
+
+    def spied(*args, options, **kwargs):
+        seen.add((options["maxiter"], options["ftol"]))
+        return minimize(*args, options=options, **kwargs)
+
+    monkeypatch.setattr(acquisition, "minimize", spied)
+    optimizer = BTAO(SQUARE, seed=0, rule=rule)
+    start = sum(optimizer.start_size)
+    advance(optimizer, start)
+    seen.clear()
+    while len(optimizer.trials) < start + 4:
+        advance(optimizer, 1)
+    assert seen == {ending}
