@@ -22,7 +22,7 @@ PERSISTED = {
         ),
     }.items()
 }
-PERSISTED["method"] |= {"btao_rate": 2}
+PERSISTED["method"] |= {"btao_rate": 3, "gp_ei": 2}
 
 
 @pytest.mark.parametrize("group", PERSISTED)
