@@ -3,6 +3,7 @@
 import _thread
 import concurrent.futures
 import copy
+import itertools
 import math
 import os
 import pickle
@@ -113,11 +114,10 @@ def test_one_job_on_an_executor_asks_what_no_executor_asks():
 
 
 def test_a_run_of_several_jobs_goes_on_with_trials_that_were_under_way(tmp_path):
-    state, calls = tmp_path / "run.json", []
+    state, calls = tmp_path / "run.json", itertools.count(1)
 
     def interrupted(config):
-        calls.append(config)
-        if len(calls) == 3:
+        if next(calls) == 3:  # one step, so that no thread comes between
             raise OSError("the machine is gone")
         time.sleep(0.01)
         return heavy(config)
@@ -301,7 +301,7 @@ def test_an_executor_of_the_caller_begins_nothing_after_the_end(end):
 
     def slow(config):
         calls.append(config)
-        time.sleep(0.2)
+        time.sleep(0.6 if end == "timeout" else 0.2)  # well beyond the timeout, also on a busy machine
         if end == "error":
             raise NameError("a bug")
         return light(config)
@@ -328,12 +328,12 @@ def test_a_trial_under_way_on_dask_is_not_withdrawn():
 
         def submit(self, function, *arguments, **options):
             future = Future()
-            threading.Timer(0.1, lambda: future.set_result(function(*arguments, **options))).start()
+            threading.Timer(1.0, lambda: future.set_result(function(*arguments, **options))).start()
             return future
 
     told = []
     with pytest.raises(RuntimeError, match="the timeout ended the run"):
-        minimize(OBJECTIVES, LINE, 4, n_jobs=3, executor=DaskLike(), timeout=0.05, callback=told.append, **OPTIONS)
+        minimize(OBJECTIVES, LINE, 4, n_jobs=3, executor=DaskLike(), timeout=0.5, callback=told.append, **OPTIONS)
     assert sorted(trial.number for trial in told) == [0, 1, 2]
 
 
