@@ -1,4 +1,4 @@
-"""BTAO as a benchmark method, by its rules: `btao` (joint), `btao_paper` and `btao_rate`."""
+"""BTAO as a benchmark method, by its rules: `btao` (rate), `btao_joint` and `btao_paper`."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class BTAOMethod:
 
 
 class BTAORateMethod(BTAOMethod):
-    """`btao_rate`: a class of its own, so that a change of its rule leaves the runs of the others what they are.
+    """`btao`: a class of its own, so that a change of its rule leaves the runs of the others what they are.
 
     Version 2: what it recommends takes the noise off light values, too. Version 3: its least nugget is 1e-10, not 1e-8,
     and its search ends after 25 steps.

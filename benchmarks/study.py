@@ -58,7 +58,7 @@ def run(
         Names; classes as `baselines.protocol.Method` has them; functions as `study.method` takes them. Without any
         they are those of the command.
     parameters : mapping, optional
-        By name of the method, its parameters, as {"btao": {"light_per_heavy": 4}}.
+        By name of the method, its parameters, as {"btao_joint": {"light_per_heavy": 4}}.
     task_parameters : mapping, optional
         Parameters of the task.
     budget : mapping, optional

@@ -1,4 +1,4 @@
-"""The variants of BTAO that an ablation compares: what is changed, how it is run, how it is named."""
+"""The variants of BTAO's joint rule that an ablation compares: what is changed, how it is run, how it is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.config.options import text
 from benchmarks.config.registry import document
 
-METHOD = "btao"
+METHOD = "btao_joint"
 DEFAULT = "default"
 # Each option with the values it takes; the default is among those of the first.
 OPTIONS: dict[str, tuple[Any, ...]] = {

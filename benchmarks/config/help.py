@@ -62,7 +62,7 @@ EXAMPLES = """\
 examples
   python -m benchmarks.run task=currin
   python -m benchmarks.run task=toy method=[btao,gp_bo] seeds=[3,7] budget.heavy=12
-  python -m benchmarks.run task=currin methods.btao.light_per_heavy=4 jobs=4
+  python -m benchmarks.run task=currin methods.btao.n_init=8 jobs=4
   python -m benchmarks.run -m task=toy,currin,park scale=smoke
 """
 

@@ -37,7 +37,7 @@ RUN_ONLY = (
 )
 TEST_SEED = 2**31  # of the test design; none that runs usually have
 # A method and the changes of it that give each model its own runs.
-OWN = {"tam": ("btao", ()), "koh": ("btao", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}
+OWN = {"tam": ("btao_joint", ()), "koh": ("btao_joint", ("delta_bounds", "rho_bounds")), "gp": ("gp_bo", ())}
 
 
 def read_arguments(arguments: Sequence[str]) -> tuple[Path, int, list[str]]:
@@ -148,7 +148,7 @@ def hold_out(path: Path, folder: Path) -> tuple[Path, dict[int, dict[str, Any]]]
 
 
 def _request(arguments: Sequence[str], *more: str) -> Request:
-    (request,) = read([*arguments, *more] if more else [*arguments, "method=btao"])
+    (request,) = read([*arguments, *more] if more else [*arguments, "method=btao_joint"])
     return request
 
 

@@ -14,8 +14,8 @@ from benchmarks.analysis.ladder import steps
 if TYPE_CHECKING:
     import pandas
 
-FIRST = "btao_rate"  # what is judged
-METHODS = "method=[random_search,tpe,gp_bo,gp_ei,smac,bohb,hyperband,btao_paper,btao,btao_rate]"
+FIRST = "btao"  # what is judged
+METHODS = "method=[random_search,tpe,gp_bo,gp_ei,smac,bohb,hyperband,btao_paper,btao_joint,btao]"
 SEEDS = f"seeds=[{','.join(map(str, range(1000, 1030)))}]"
 FUNCTIONS = (
     "task=forrester,branin,camel,bohachevsky,hartmann3,park1,hartmann6,borehole,trid,"
@@ -31,7 +31,7 @@ TABLE_BUDGET = "budget.heavy=20"
 
 def _noisy(share: float) -> list[list[str]]:
     """Functions of which a share of the range is the standard deviation of noise."""
-    methods = "method=[gp_bo,gp_ei,btao,btao_rate]"
+    methods = "method=[gp_bo,gp_ei,btao_joint,btao]"
     noise = {task: f"task.parameters.noise={share * width:.4g}" for task, width in RANGES.items()}
     return [[f"task={task}", noise[task], "budget.iterations=200", methods, SEEDS] for task in RANGES]
 
@@ -59,11 +59,11 @@ COMMANDS = {
     ],
 }
 # What is changed to try them, as in `reference.SMALL`.
-QUICK = {"method": "[random_search,gp_ei,btao_rate]"}
+QUICK = {"method": "[random_search,gp_ei,btao]"}
 SMALL = {
     "functions": {"task": "forrester,branin_shifted", "budget.iterations": "40", **QUICK},
     "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},
-    **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao_rate]"} for noise in ("noise_1", "noise_5")},
+    **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao]"} for noise in ("noise_1", "noise_5")},
     "live": {"scale": "smoke", "budget.iterations": "40", **QUICK},
     "ladder": {"task": "forrester,branin", "budget.iterations": "40"},
 }

@@ -19,7 +19,7 @@ from benchmarks.objectives.functions.forrester import Forrester
 from benchmarks.objectives.functions.hartmann3 import Hartmann3
 from benchmarks.objectives.functions.hartmann6 import Hartmann6
 
-METHODS = ["gp_bo", "btao_rate"]
+METHODS = ["gp_bo", "btao"]
 # By function the heavy runs that may be charged.
 BUDGETS = {Forrester: 12, Branin: 25, Hartmann3: 30, Hartmann6: 40}
 # Regrets below it are rounding.

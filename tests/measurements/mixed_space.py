@@ -17,7 +17,7 @@ from baselines.protocol import Measurement, Problem, check_compatible
 from benchmarks.config.registry import document
 from btao import Categorical, Integer, Real, Space, When
 
-METHODS = ["random_search", "btao", "btao_rate", "smac", "optuna_tpe"]
+METHODS = ["random_search", "btao_joint", "btao", "smac", "optuna_tpe"]
 SPACE = Space(
     {
         "x": Real(0.0, 1.0),

@@ -38,11 +38,11 @@ class Step:
 STEPS = (
     Step("the paper's rule", "btao_paper"),
     Step("no bounds on δ and ρ", "btao_paper", FREE, of_errors=True),
-    Step("candidates by the heavy response", "btao", FREE),
-    Step("noise is estimated", "btao", {**FREE, "noise": True}),
-    Step("one heavy run at the start", "btao", {**FREE, "noise": True, "n_init": 1}),
-    Step("rates, without logarithm", "btao_rate", {"logarithm": False}),
-    Step("logarithm of errors", "btao_rate", of_errors=True),
+    Step("candidates by the heavy response", "btao_joint", FREE),
+    Step("noise is estimated", "btao_joint", {**FREE, "noise": True}),
+    Step("one heavy run at the start", "btao_joint", {**FREE, "noise": True, "n_init": 1}),
+    Step("rates, without logarithm", "btao", {"logarithm": False}),
+    Step("logarithm of errors", "btao", of_errors=True),
 )
 
 

@@ -17,12 +17,12 @@ PERSISTED = {
             "extra_trees fcn forrester gradient_boosting hartmann3 hartmann6 linear_sgd mlp park park1 svm toy trid "
         ),
         "method": (
-            "bohb btao btao_paper btao_rate dehb design gp_bo gp_ei hyperband mf_gp optuna_gp optuna_tpe "
+            "bohb btao btao_joint btao_paper dehb design gp_bo gp_ei hyperband mf_gp optuna_gp optuna_tpe "
             "random_search smac smac_gp tpe "
         ),
     }.items()
 }
-PERSISTED["method"] |= {"btao_rate": 3, "gp_ei": 2}
+PERSISTED["method"] |= {"btao": 3, "gp_ei": 2}
 
 
 @pytest.mark.parametrize("group", PERSISTED)
