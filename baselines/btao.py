@@ -12,6 +12,7 @@ from baselines.pending_trials import check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, Space, SpaceExhausted
 from btao.checks import check_integer
+from btao.interface.arguments import LIGHT_PER_HEAVY, has, rule_of
 from btao.spaces.constraint import allowed_points
 from btao.trial import Trial as Asked
 
@@ -48,16 +49,16 @@ class BTAOMethod:
         self,
         problem: Problem,
         seed: int,
-        light_per_heavy: int = 2,
+        light_per_heavy: int | None = None,
         n_init: int | None = None,
         start: str = "nested",
         candidates: str | None = None,
-        square_root_beta: bool = False,
+        square_root_beta: bool | None = None,
         delta_bounds: tuple[float, float] | None = None,
         rho_bounds: tuple[float, float] | None = None,
         rule: str | None = None,
         logarithm: bool | None = None,
-        ordered: bool = False,
+        ordered: bool | None = None,
         noise: bool | None = None,
     ) -> None:
         if problem.light_iterations is None:
@@ -66,32 +67,37 @@ class BTAOMethod:
             raise ValueError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
         initial = check_start(problem, n_init=n_init, start=None if start == "nested" else start)
         check_integer("n_init", n_init, none="null")
-        check_integer("light_per_heavy", light_per_heavy)
+        check_integer("light_per_heavy", light_per_heavy, none="null")
+        rule = rule_of(rule, candidates)
         design: Sequence[dict[str, Any]] | None = None
         if initial:
             n_init, design = len(initial.heavy), initial.light
         elif start == "random":
             n_init = problem.space.n_varying + 2 if n_init is None else n_init
-            size = n_init if rule == "rate" else n_init * light_per_heavy
+            size = n_init * (light_per_heavy or LIGHT_PER_HEAVY) if has(rule, "light_per_heavy") else n_init
             design = random_design(problem.space, size, check_seed(seed))
         heavy, light = problem.heavy_iterations, problem.light_iterations
+        of_problem: dict[str, Any] = {
+            "heavy_cost": (heavy - light if problem.continues else heavy) / light,
+            "continues": problem.continues,
+            "n_init_heavy": len(initial.heavy) if initial else None,
+            "delta_bounds": problem.delta_bounds,
+            "rho_bounds": problem.rho_bounds,
+        }
+        own = {"delta_bounds": delta_bounds, "rho_bounds": rho_bounds}
+        own = {name: value for name, value in own.items() if value is not None}
         self._optimizer = BTAO(
             problem.space,
             seed=seed,
             light_per_heavy=light_per_heavy,
             n_init=n_init,
             design=design,
-            delta_bounds=problem.delta_bounds if delta_bounds is None else delta_bounds,
-            rho_bounds=problem.rho_bounds if rho_bounds is None else rho_bounds,
-            candidates=candidates,
             square_root_beta=square_root_beta,
             rule=rule,
             logarithm=logarithm,
             ordered=ordered,
             noise=noise,
-            heavy_cost=(heavy - light if problem.continues else heavy) / light,
-            continues=problem.continues,
-            n_init_heavy=len(initial.heavy) if initial and rule == "rate" else None,
+            **{name: value for name, value in of_problem.items() if has(rule, name)} | own,
         )
         self._recommended: int | None = None
         self._asked: dict[int, Asked] = {}

@@ -7,7 +7,7 @@ from btao import Space
 
 
 def initial_design(space: Space, seed: int) -> InitialDesign:
-    """The nested Latin hypercube that BTAO with its defaults starts from, for every method alike.
+    """The nested Latin hypercube that BTAO's joint rule starts from, for every method alike.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def initial_design(space: Space, seed: int) -> InitialDesign:
     """
     from btao import BTAO  # slow, and most methods need none
 
-    optimizer = BTAO(space, seed=seed)
+    optimizer = BTAO(space, seed=seed, rule="joint")
     light = tuple(optimizer.initial_design)
     return InitialDesign(light, light[: optimizer.n_init])
 

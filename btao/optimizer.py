@@ -14,7 +14,7 @@ import numpy as np
 from btao.arrays import FloatArray
 from btao.checks import check_integer, is_number
 from btao.design import maximin_nested_latin_hypercube
-from btao.interface.arguments import rule_of
+from btao.interface.arguments import LIGHT_PER_HEAVY, check_of_rule, rule_of
 from btao.interface.direction import Direction
 from btao.interface.enqueued import Enqueued
 from btao.interface.lock import Lock
@@ -43,27 +43,27 @@ class BTAO(Telling, Showing, Saving):
         What to search.
     seed : int
         Equal seeds, told equal values, ask for equal trials.
-    rule : {"joint", "paper", "rate"}
-        How the next trial is chosen.
+    rule : {"rate", "joint", "paper"}, optional
+        How the next trial is chosen; None: "rate".
 
+        "rate": a new light run or the heavy run of a known light point, whichever promises the largest improvement per
+        cost (METHOD items 19-28).
         "paper": `light_per_heavy` light runs where the light response is promising, then a heavy run at the most
         promising of all light points, by a truncated additive model (paper Algorithm 2).
         "joint": the same, but the last of these light runs is where the heavy response is promising, so that the heavy
         minimizer is reached where it differs from the light one (METHOD item 12).
-        "rate": a new light run or the heavy run of a known light point, whichever promises the largest improvement per
-        cost (METHOD items 19-28).
     n_init : int, optional
         Size of the start, at least 1; default: number of parameters that vary + 2. Of "joint" and "paper" the heavy
         runs (METHOD item 18): the start is a nested Latin hypercube of `light_per_heavy` times as many light runs. Of
         "rate" the light runs: a Latin hypercube, of which the best is trained heavily (METHOD item 19).
-    light_per_heavy : int
-        s, light runs per heavy one, at least 1; of "joint" and "paper".
+    light_per_heavy : int, optional
+        s, light runs per heavy one, at least 1; of "joint" and "paper". None: 2.
     delta_bounds, rho_bounds : (float, float), optional
         Bounds of y_h - rho y_l and of rho (paper Eq. 8), of the values that are told; of "joint" and "paper". The
         defaults, (-1, 0) or with "maximize" (0, 1), and (0, 1), suit validation errors and accuracies: a heavy run is
         never worse than a light one. Infinite bounds are allowed. Observations that contradict the bounds widen them,
         with a warning.
-    square_root_beta : bool
+    square_root_beta : bool, optional
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
     noise : bool, optional
@@ -74,12 +74,12 @@ class BTAO(Telling, Showing, Saving):
     logarithm : bool, optional
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
         minimized.
-    ordered : bool
+    ordered : bool, optional
         Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate".
-    heavy_cost : float
-        Cost of a heavy run in units of a light one, for trials that are told without a cost; of "rate".
-    continues : bool
-        Whether a heavy run continues the light one and costs the rest, or begins anew; of "rate".
+    heavy_cost : float, optional
+        Cost of a heavy run in units of a light one, for trials that are told without a cost; of "rate". None: 5.
+    continues : bool, optional
+        Whether a heavy run continues the light one and costs the rest, or begins anew; of "rate". None: True.
     design : sequence of dict, optional
         Configurations to start from, instead of a Latin hypercube: all are trained lightly; of "joint" and "paper" the
         first `n_init` of them heavily, of "rate" the first `n_init_heavy`. Repeated ones count once.
@@ -100,7 +100,7 @@ class BTAO(Telling, Showing, Saving):
     Raises
     ------
     TypeError, ValueError
-        If an argument has the wrong type or is out of its range.
+        If an argument has the wrong type, is out of its range or has no effect with the rule.
 
     Examples
     --------
@@ -123,20 +123,20 @@ class BTAO(Telling, Showing, Saving):
         self,
         space: Space,
         seed: int = 0,
-        light_per_heavy: int = 2,
+        light_per_heavy: int | None = None,
         n_init: int | None = None,
         delta_bounds: tuple[float, float] | None = None,
-        rho_bounds: tuple[float, float] = (0.0, 1.0),
+        rho_bounds: tuple[float, float] | None = None,
         candidates: str | None = None,
-        square_root_beta: bool = False,
+        square_root_beta: bool | None = None,
         design: Sequence[Mapping[str, Any]] | None = None,
         *,
         rule: str | None = None,
         noise: bool | None = None,
         logarithm: bool | None = None,
-        ordered: bool = False,
-        heavy_cost: float = 5.0,
-        continues: bool = True,
+        ordered: bool | None = None,
+        heavy_cost: float | None = None,
+        continues: bool | None = None,
         n_init_heavy: int | None = None,
         direction: str = "minimize",
     ) -> None:
@@ -146,14 +146,19 @@ class BTAO(Telling, Showing, Saving):
         self.seed = check_integer("seed", seed, least=0)
         self.rule = rule_of(rule, candidates)
         self._direction = Direction(direction)
+        flags = {"square_root_beta": square_root_beta, "ordered": ordered, "continues": continues}
+        numbers = {"light_per_heavy": light_per_heavy, "heavy_cost": heavy_cost, "n_init_heavy": n_init_heavy}
+        bounds = {"delta_bounds": delta_bounds, "rho_bounds": rho_bounds}
+        check_of_rule(self.rule, {**flags, **numbers, **bounds, "logarithm": logarithm})
+        light_per_heavy = LIGHT_PER_HEAVY if light_per_heavy is None else light_per_heavy
         self.light_per_heavy = check_integer("light_per_heavy", light_per_heavy)
         self.n_init = space.n_varying + 2 if n_init is None else check_integer("n_init", n_init)
         delta_bounds = self._direction.default_delta_bounds if delta_bounds is None else delta_bounds
         self.delta_bounds = check_bounds(delta_bounds, "delta_bounds")
-        self.rho_bounds = check_bounds(rho_bounds, "rho_bounds")
-        for name, flag in {"square_root_beta": square_root_beta, "ordered": ordered, "continues": continues}.items():
-            if not isinstance(flag, bool | np.bool_):
-                raise TypeError(f"{name} must be True or False, got {flag!r}")
+        self.rho_bounds = (0.0, 1.0) if rho_bounds is None else check_bounds(rho_bounds, "rho_bounds")
+        for name, flag in flags.items():
+            if not (flag is None or isinstance(flag, bool | np.bool_)):
+                raise TypeError(f"{name} must be True, False or None, got {flag!r}")
         self.square_root_beta = bool(square_root_beta)
         if not (logarithm is None or isinstance(logarithm, bool)):
             raise TypeError(f"logarithm must be True, False or None, got {logarithm!r}")
@@ -164,7 +169,9 @@ class BTAO(Telling, Showing, Saving):
         self.noise = self.rule == "rate" if noise is None else noise
         if logarithm and self._direction.maximize:
             raise ValueError("logarithm must be None or False with direction='maximize': it suits errors, got True")
-        self.logarithm, self.ordered, self.continues = logarithm, bool(ordered), bool(continues)
+        self.logarithm, self.ordered = logarithm, bool(ordered)
+        self.continues = True if continues is None else bool(continues)
+        heavy_cost = 5.0 if heavy_cost is None else heavy_cost
         if not (is_number(heavy_cost) and 0 < heavy_cost < math.inf):
             raise ValueError(f"heavy_cost must be a finite number above 0, got {heavy_cost!r}")
         self.heavy_cost = float(heavy_cost)

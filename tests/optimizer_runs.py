@@ -12,9 +12,16 @@ from btao.gp import Kernel
 LINE = Space({"x": Real(0.0, 1.0)})
 SQUARE = Space({"x": Real(-1.0, 1.0), "y": Real(1e-3, 1e3, log=True)})
 MIXED = Space({"x": Real(1e-4, 1.0, log=True), "n": Integer(1, 64), "kind": Categorical(["a", "b", "c"])})
-# Box probabilities take most of the time of a run: tests that do not turn on the bounds go without.
-FREE = {"delta_bounds": (-math.inf, math.inf), "rho_bounds": (-math.inf, math.inf)}
-BOUNDED = {"delta_bounds": (-1.0, 0.0), "rho_bounds": (0.0, 1.0)}
+
+
+def free(rule):
+    """A rule without bounds, where it has them: they take most of the time of a run, and few tests turn on them."""
+    ends = (-math.inf, math.inf)
+    return {"rule": rule} if rule == "rate" else {"rule": rule, "delta_bounds": ends, "rho_bounds": ends}
+
+
+FREE = free("joint")
+BOUNDED = {"rule": "joint", "delta_bounds": (-1.0, 0.0), "rho_bounds": (0.0, 1.0)}
 
 
 def loss(config, level):

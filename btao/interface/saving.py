@@ -7,12 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from btao.interface.arguments import has
 from btao.interface.parts import Parts
 from btao.interface.state import bounds_to_json, read_state, read_trial, write_state
 from btao.space import Space
 from btao.spaces.constraint import ConstraintMismatch
 from btao.tam import check_bounds
 
+BOUNDS = ("delta_bounds", "rho_bounds")
 OPTIONS = (
     *("seed", "direction", "rule", "n_init", "light_per_heavy", "square_root_beta"),
     *("noise", "logarithm", "ordered", "heavy_cost", "continues", "n_init_heavy"),
@@ -27,8 +29,7 @@ class Saving(Parts):
         with self._lock:
             return {
                 "space": self.space.to_dict(),
-                "delta_bounds": bounds_to_json(self.delta_bounds),
-                "rho_bounds": bounds_to_json(self.rho_bounds),
+                **{name: bounds_to_json(getattr(self, name)) for name in BOUNDS},
                 **{name: getattr(self, name) for name in OPTIONS},
                 "configs": [dict(config) for config in self._history.given.values()],
                 "design": self._rule.design.tolist(),
@@ -71,12 +72,12 @@ class Saving(Parts):
         """
         try:
             state = read_state(text)
+            bounds = {name: check_bounds(state[name], name) for name in BOUNDS}
+            options = bounds | {name: state[name] for name in OPTIONS}
             make: Callable[..., Self] = cls
             optimizer = make(
                 Space.from_dict(state["space"], constraint=constraint),
-                delta_bounds=check_bounds(state["delta_bounds"], "delta_bounds"),
-                rho_bounds=check_bounds(state["rho_bounds"], "rho_bounds"),
-                **{name: state[name] for name in OPTIONS},
+                **{name: options[name] for name in options if has(state["rule"], name)},
             )
             optimizer._rule = optimizer._make_rule(np.array(state["design"]))
             history = optimizer._history

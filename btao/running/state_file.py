@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from btao.interface.saving import OPTIONS
+from btao.interface.saving import BOUNDS, OPTIONS
 from btao.interface.state import write_state
 from btao.optimizer import BTAO
 from btao.running.files import write_whole
@@ -21,7 +21,6 @@ from btao.running.objectives import Levels
 from btao.training import Level
 
 # What a run and the state that it continues must have in common.
-BOUNDS = ("delta_bounds", "rho_bounds")
 ARGUMENTS = ("space", *BOUNDS, *OPTIONS)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from btao import BTAO, Integer, OptimizationResult, Real, Space, minimize
+from optimizer_runs import FREE, free
 
 SPACE = Space({"x": Real(0.0, 1.0)})
-OPTIONS = {"n_init": 2, "delta_bounds": (-math.inf, math.inf), "rho_bounds": (-math.inf, math.inf)}
+OPTIONS = {"n_init": 2, **FREE}
 
 
 def light(config):
@@ -56,7 +57,7 @@ def test_a_start_larger_than_the_run_is_warned_of_before_any_work():
     space = Space({f"x{j}": Real(0.0, 1.0) for j in range(30)})
     message = "^n_heavy=6 is less than the 32 heavy runs of the start, before which 64 light runs are made"
     with pytest.raises(KeyboardInterrupt), pytest.warns(UserWarning, match=message):
-        minimize(Interrupting(1).objectives(), space, n_heavy=6)
+        minimize(Interrupting(1).objectives(), space, n_heavy=6, rule="joint")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         minimize(OBJECTIVES, SPACE, n_heavy=2, **OPTIONS)
@@ -222,7 +223,7 @@ def test_an_error_of_the_code_ends_the_run_though_a_warm_start_has_results_of_th
 
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_failed_trials_are_run_again_in_their_places_when_asked(tmp_path, rule):
-    state, arguments = tmp_path / "st.json", OPTIONS | {"rule": rule}
+    state, arguments = tmp_path / "st.json", {"n_init": 2, **free(rule)}
     minimize(OBJECTIVES | {"light": lambda config: light(config)}, SPACE, 3, state=state, **arguments)
     whole = minimize(OBJECTIVES, SPACE, 3, **arguments)
     content = json.loads(state.read_text())

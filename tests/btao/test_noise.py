@@ -9,7 +9,7 @@ import pytest
 from btao import BTAO, TruncationWarning
 from btao.gp import GaussianProcess, Kernel, Pairs, log_theta_prior, profile_log_likelihood
 from btao.tam import HeavyHyperparameters, TruncatedAdditiveModel, _HeavyPart
-from optimizer_runs import FREE, LINE, SQUARE, loss, names, play
+from optimizer_runs import FREE, LINE, SQUARE, free, loss, names, play
 
 INF = math.inf
 
@@ -96,7 +96,7 @@ def test_hyperparameters_of_a_model_with_noise_need_a_nugget():
 
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_recommended_is_what_the_model_trusts_and_best_what_was_seen(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=4, noise=True, **FREE)
+    optimizer = BTAO(LINE, n_init=4, noise=True, **free(rule))
     play(optimizer, 36, noisy(3, std=0.1))
     heavies = [trial for trial in optimizer.trials if trial.level == "heavy"]
     assert optimizer.best.value == min(trial.value for trial in heavies)
@@ -125,7 +125,7 @@ def test_what_the_rate_rule_recommends_does_not_profit_from_noise_in_its_light_v
 
 @pytest.mark.parametrize("rule", ["joint", "paper"])
 def test_a_restored_optimizer_with_noise_goes_on_alike(rule):
-    optimizer = BTAO(SQUARE, rule=rule, n_init=2, noise=True, seed=1, **FREE)
+    optimizer = BTAO(SQUARE, n_init=2, noise=True, seed=1, **free(rule))
     play(optimizer, 8, noisy(1))
     restored = BTAO.from_json(optimizer.to_json())
     assert restored.noise is True and restored.recommended == optimizer.recommended

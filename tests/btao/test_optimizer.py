@@ -13,12 +13,12 @@ from optimizer_runs import BOUNDED, LINE, MIXED, SQUARE, assert_no_repeats, loss
 # --- order ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("candidates", ["joint", "light"])
+@pytest.mark.parametrize("rule", ["joint", "paper"])
 @pytest.mark.parametrize(("light_per_heavy", "n_init"), [(1, 1), (1, 3), (2, 1), (2, 3), (3, 2)])
-def test_levels_come_in_the_order_of_the_algorithm(candidates, light_per_heavy, n_init):
+def test_levels_come_in_the_order_of_the_algorithm(rule, light_per_heavy, n_init):
     iterations = 2
     n_trials = (light_per_heavy + 1) * (n_init + iterations)
-    _, asked = played(LINE, n_trials, light_per_heavy=light_per_heavy, n_init=n_init, candidates=candidates)
+    _, asked = played(LINE, n_trials, light_per_heavy=light_per_heavy, n_init=n_init, rule=rule)
     start = ["light"] * (light_per_heavy * n_init) + ["heavy"] * n_init
     assert [trial.level for trial in asked] == start + (["light"] * light_per_heavy + ["heavy"]) * iterations
     assert [trial.number for trial in asked] == list(range(n_trials))
@@ -40,9 +40,9 @@ def test_the_start_is_a_nested_latin_hypercube(light_per_heavy, n_init, seed):
             assert sorted(np.floor(column * len(trials))) == list(range(len(trials)))
 
 
-@pytest.mark.parametrize("candidates", ["joint", "light"])
-def test_heavy_runs_are_made_once_and_where_a_light_run_was(candidates):
-    _, asked = played(SQUARE, 24, candidates=candidates, seed=3)
+@pytest.mark.parametrize("rule", ["joint", "paper"])
+def test_heavy_runs_are_made_once_and_where_a_light_run_was(rule):
+    _, asked = played(SQUARE, 24, rule=rule, seed=3)
     for trial in of_level(asked, "heavy"):
         assert trial.config in [other.config for other in of_level(asked[: trial.number], "light")]
     assert_no_repeats(SQUARE, asked)
@@ -132,8 +132,8 @@ def test_the_joint_point_maximizes_the_heavy_ucb_over_the_cube(n_init, seed, und
 
 def test_the_rules_differ_in_the_last_light_point_of_an_iteration_alone():
     options = {"n_init": 3, "light_per_heavy": 3, "seed": 0}
-    _, joint = played(LINE, 16, shifted, candidates="joint", **options)
-    _, paper = played(LINE, 16, shifted, candidates="light", **options)
+    _, joint = played(LINE, 16, shifted, rule="joint", **options)
+    _, paper = played(LINE, 16, shifted, rule="paper", **options)
     assert names(joint[:14]) == names(paper[:14])  # 9 light, 3 heavy, 2 of the 3 light ones
     assert joint[14].config != paper[14].config
     assert abs(joint[14].config["x"] - 0.7) < abs(paper[14].config["x"] - 0.7)
@@ -143,7 +143,7 @@ def test_light_points_of_the_papers_rule_do_not_depend_on_heavy_values():
     def other(config, level):
         return loss(config, level) if level == "light" else -3 * config["x"] ** 2
 
-    options = {"candidates": "light", "n_init": 3, "seed": 2}
+    options = {"rule": "paper", "n_init": 3, "seed": 2}
     _, one = played(LINE, 20, **options)
     _, two = played(LINE, 20, other, **options)
     assert [trial.config for trial in of_level(one, "light")] == [trial.config for trial in of_level(two, "light")]
@@ -173,7 +173,7 @@ PROPOSALS = {
 @pytest.mark.parametrize("noise", [None, False])
 @pytest.mark.parametrize("rule", PROPOSALS)
 def test_without_noise_the_rules_of_the_paper_ask_what_they_have_always_asked(rule, noise):
-    _, asked = played(SQUARE, 12, rule=rule, noise=noise, n_init=2, seed=3, **BOUNDED)
+    _, asked = played(SQUARE, 12, noise=noise, n_init=2, seed=3, **BOUNDED | {"rule": rule})
     assert [trial.level for trial in asked[6:]] == [level for level, _ in PROPOSALS[rule]]
     expected = [point for _, point in PROPOSALS[rule]]
     np.testing.assert_allclose([trial.point for trial in asked[6:]], expected, rtol=0, atol=1e-9)
@@ -181,11 +181,11 @@ def test_without_noise_the_rules_of_the_paper_ask_what_they_have_always_asked(ru
 
 def test_joint_candidates_find_a_heavy_minimizer_that_light_runs_do_not_show():
     regret = {}
-    for candidates in ("joint", "light"):
-        optimizer, _ = played(LINE, 27, shifted, n_init=3, seed=0, candidates=candidates)
-        regret[candidates] = optimizer.best.value - (0.25 - 0.7 + 0.25)
+    for rule in ("joint", "paper"):
+        optimizer, _ = played(LINE, 27, shifted, n_init=3, seed=0, rule=rule)
+        regret[rule] = optimizer.best.value - (0.25 - 0.7 + 0.25)
     assert 0 <= regret["joint"] < 1e-4
-    assert regret["joint"] <= regret["light"]
+    assert regret["joint"] <= regret["paper"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -65,12 +65,12 @@ def test_a_start_that_fails_altogether_goes_on_with_light_runs_far_apart():
     assert optimizer.best.value <= 0.3
 
 
-@pytest.mark.parametrize("candidates", ["joint", "light"])
-def test_heavy_runs_that_all_fail_leave_a_run_of_light_ones(candidates):
+@pytest.mark.parametrize("rule", ["joint", "paper"])
+def test_heavy_runs_that_all_fail_leave_a_run_of_light_ones(rule):
     def objective(config, level):
         return loss(config, level) if level == "light" else math.nan
 
-    optimizer, asked = played(SQUARE, 24, objective, n_init=2, candidates=candidates)
+    optimizer, asked = played(SQUARE, 24, objective, n_init=2, rule=rule)
     assert len(of_level(asked, "heavy")) == 8
     assert_no_repeats(SQUARE, asked)
     assert optimizer.best is None
@@ -93,11 +93,11 @@ def test_a_search_leaves_the_region_that_fails():
 @pytest.mark.parametrize(
     ("value", "bounds"), [(0.0, FREE), (0.3, FREE), (1e99, FREE), (0.0, BOUNDED), (0.3, BOUNDED), (-7.0, BOUNDED)]
 )
-@pytest.mark.parametrize("candidates", ["joint", "light"])
-def test_a_constant_objective(value, bounds, candidates):
+@pytest.mark.parametrize("rule", ["joint", "paper"])
+def test_a_constant_objective(value, bounds, rule):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
-        optimizer, asked = played(SQUARE, 12, lambda config, level: value, n_init=2, candidates=candidates, **bounds)
+        optimizer, asked = played(SQUARE, 12, lambda config, level: value, n_init=2, **bounds | {"rule": rule})
     assert_no_repeats(SQUARE, asked)
     assert optimizer.best.value == value
     assert optimizer.best.number == next(trial.number for trial in asked if trial.level == "heavy")
@@ -157,7 +157,7 @@ def test_several_trials_under_way_are_all_different_and_may_be_told_in_any_order
 
 
 def test_a_start_asked_for_at_once_goes_on_beyond_the_design():
-    optimizer = BTAO(LINE, n_init=2, light_per_heavy=2)
+    optimizer = BTAO(LINE, n_init=2, **FREE)
     batch = [optimizer.ask() for _ in range(7)]
     assert [trial.level for trial in batch] == ["light"] * 7  # no heavy run before its light one is told
     assert_no_repeats(LINE, batch)
@@ -231,7 +231,7 @@ def test_an_outcome_that_is_none_is_refused_and_the_trial_stays_pending(outcome,
 
 
 def test_a_caller_may_change_the_configuration_it_was_given():
-    optimizer = BTAO(LINE, n_init=1, light_per_heavy=1)
+    optimizer = BTAO(LINE, n_init=1, light_per_heavy=1, rule="joint")
     for _ in range(2):
         trial = optimizer.ask()
         x = trial.config["x"]
@@ -241,7 +241,7 @@ def test_a_caller_may_change_the_configuration_it_was_given():
 
 
 def test_best_is_the_first_of_equal_heavy_values():
-    optimizer = BTAO(LINE, n_init=3, light_per_heavy=1)
+    optimizer = BTAO(LINE, n_init=3, light_per_heavy=1, rule="joint")
     assert optimizer.best is None
     values = iter([0.0, 0.0, 0.0, 0.9, 0.4, 0.4])  # lights first: they are never best
     asked = play(optimizer, 6, lambda config, level: next(values))

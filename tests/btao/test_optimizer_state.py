@@ -2,12 +2,17 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 
 from btao import BTAO, Integer, Real, Space
-from optimizer_runs import BOUNDED, FREE, LINE, MIXED, SQUARE, loss, names, play, played
+from optimizer_runs import BOUNDED, FREE, LINE, MIXED, SQUARE, free, loss, names, play, played
+
+# Arguments that only the rules "joint" and "paper" have a use for, and those that only "rate" has.
+OF_ADDITIVE = {"light_per_heavy": 2, "delta_bounds": (-1.0, 0.0), "rho_bounds": (0.0, 1.0), "square_root_beta": False}
+OF_RATE = {"logarithm": False, "ordered": False, "heavy_cost": 5.0, "continues": True, "n_init_heavy": 1}
 
 # --- determinism and state ------------------------------------------------------------------------------------------
 
@@ -30,9 +35,9 @@ def test_the_global_random_state_is_neither_used_nor_changed():
 @pytest.mark.parametrize(
     ("space", "options"),
     [
-        (LINE, {"candidates": "joint", "n_init": 2, **BOUNDED}),
-        (MIXED, {"candidates": "joint", "n_init": 2, **FREE}),
-        (MIXED, {"candidates": "light", "n_init": 1, **FREE}),
+        (LINE, {"n_init": 2, **BOUNDED}),
+        (MIXED, {"n_init": 2, **FREE}),
+        (MIXED, {"n_init": 1, **free("paper")}),
     ],
 )
 def test_a_restored_optimizer_asks_what_the_original_asks_from_every_point_of_a_run(space, options):
@@ -100,11 +105,21 @@ def test_trials_under_way_survive_in_the_state():
     assert batches(BTAO(LINE, n_init=2, **FREE), 6, True) == batches(BTAO(LINE, n_init=2, **FREE), 6, False)
 
 
-def test_the_state_is_strict_json_with_all_arguments():
-    options = {"seed": 4, "light_per_heavy": 3, "n_init": 2, "rule": "paper", "square_root_beta": True}
-    options |= {"logarithm": True, "ordered": True, "heavy_cost": 3.0, "continues": False, "n_init_heavy": 2}
-    bounds = {"delta_bounds": (-math.inf, 0.25), "rho_bounds": (-0.5, math.inf)}
-    optimizer = BTAO(MIXED, **options, **bounds)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {
+            **{"seed": 4, "light_per_heavy": 3, "n_init": 2, "rule": "paper", "square_root_beta": True, "noise": True},
+            **{"delta_bounds": (-math.inf, 0.25), "rho_bounds": (-0.5, math.inf)},
+        },
+        {
+            **{"seed": 4, "n_init": 3, "rule": "rate", "logarithm": True, "ordered": True, "heavy_cost": 3.0},
+            **{"continues": False, "n_init_heavy": 2},
+        },
+    ],
+)
+def test_the_state_is_strict_json_with_all_arguments(options):
+    optimizer = BTAO(MIXED, **options)
     optimizer.tell(optimizer.ask(), error="no")
 
     def refuse(text):
@@ -113,7 +128,7 @@ def test_the_state_is_strict_json_with_all_arguments():
     json.loads(optimizer.to_json(), parse_constant=refuse)
     restored = BTAO.from_json(optimizer.to_json())
     assert restored.space == MIXED
-    for name, value in (options | bounds).items():
+    for name, value in options.items():
         assert getattr(restored, name) == value
     assert restored.trials == optimizer.trials
 
@@ -162,7 +177,7 @@ def first_trial(**fields):
     ],
 )
 def test_a_state_that_contradicts_itself_is_refused(change, message):
-    optimizer = BTAO(LINE)
+    optimizer = BTAO(LINE, **FREE)
     optimizer.tell(optimizer.ask(), 0.5)
     state = json.loads(optimizer.to_json())
     change(state)
@@ -180,19 +195,19 @@ def test_a_state_that_contradicts_itself_is_refused(change, message):
         ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
         ({"seed": 1.5}, "seed must be an integer"),
         ({"seed": None}, "seed must be an integer"),
-        ({"light_per_heavy": 0}, "light_per_heavy must be an integer of at least 1, got 0"),
-        ({"light_per_heavy": True}, "light_per_heavy must be an integer"),
+        ({"light_per_heavy": 0, "rule": "joint"}, "light_per_heavy must be an integer of at least 1, got 0"),
+        ({"light_per_heavy": True, "rule": "joint"}, "light_per_heavy must be an integer"),
         ({"n_init": 0}, "n_init must be an integer of at least 1, got 0"),
         ({"n_init": 2.0}, "n_init must be an integer"),
         ({"candidates": "heavy"}, r"candidates must be one of \('joint', 'light'\), got 'heavy'"),
-        ({"delta_bounds": (0.0, -1.0)}, "delta_bounds must be a pair"),
-        ({"delta_bounds": (0.0, 0.0)}, "delta_bounds must be a pair"),
-        ({"delta_bounds": 1.0}, "delta_bounds must be a pair"),
-        ({"rho_bounds": (1.0, 0.0)}, "rho_bounds must be a pair"),
-        ({"rho_bounds": (math.nan, 1.0)}, "rho_bounds must be a pair"),
-        ({"ordered": "no"}, "ordered must be True or False, got 'no'"),
-        ({"continues": 0}, "continues must be True or False, got 0"),
-        ({"square_root_beta": "no"}, "square_root_beta must be True or False, got 'no'"),
+        ({"delta_bounds": (0.0, -1.0), "rule": "joint"}, "delta_bounds must be a pair"),
+        ({"delta_bounds": (0.0, 0.0), "rule": "joint"}, "delta_bounds must be a pair"),
+        ({"delta_bounds": 1.0, "rule": "joint"}, "delta_bounds must be a pair"),
+        ({"rho_bounds": (1.0, 0.0), "rule": "joint"}, "rho_bounds must be a pair"),
+        ({"rho_bounds": (math.nan, 1.0), "rule": "joint"}, "rho_bounds must be a pair"),
+        ({"ordered": "no"}, "ordered must be True, False or None, got 'no'"),
+        ({"continues": 0}, "continues must be True, False or None, got 0"),
+        ({"square_root_beta": "no", "rule": "joint"}, "square_root_beta must be True, False or None, got 'no'"),
     ],
 )
 def test_bad_arguments_are_refused(options, message):
@@ -200,8 +215,27 @@ def test_bad_arguments_are_refused(options, message):
         BTAO(**{"space": LINE} | options)
 
 
+@pytest.mark.parametrize(
+    ("rule", "name", "value", "others"),
+    [
+        *((None, name, value, "rule='joint' or rule='paper'") for name, value in OF_ADDITIVE.items()),
+        *(("joint", name, value, "rule='rate'") for name, value in OF_RATE.items()),
+        *(("paper", name, value, "rule='rate'") for name, value in OF_RATE.items()),
+    ],
+)
+def test_an_argument_that_has_no_effect_with_the_rule_is_refused(rule, name, value, others):
+    message = f"{name} has no effect with rule={rule or 'rate'!r}: leave it out, or give {others}, got {value!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        BTAO(LINE, rule=rule, **{name: value})
+
+
+def test_the_rule_is_that_of_rates_where_none_is_given():
+    assert BTAO(LINE).rule == "rate"
+    assert names(play(BTAO(LINE, seed=3), 12)) == names(play(BTAO(LINE, seed=3, rule="rate"), 12))
+
+
 def test_numpy_integers_are_arguments_too():
-    optimizer = BTAO(LINE, seed=np.int64(3), light_per_heavy=np.int32(2), n_init=np.int64(2))
+    optimizer = BTAO(LINE, seed=np.int64(3), light_per_heavy=np.int32(2), n_init=np.int64(2), **FREE)
     assert names(play(optimizer, 6)) == names(played(LINE, 6, seed=3, light_per_heavy=2, n_init=2)[1])
     json.loads(optimizer.to_json())
 
@@ -209,7 +243,7 @@ def test_numpy_integers_are_arguments_too():
 def test_a_given_design_is_the_start_and_part_of_the_state():
     space = Space({"x": Real(0.0, 1.0), "n": Integer(1, 5)})
     design = [{"x": 0.1, "n": 1}, {"x": 0.9, "n": 5}, {"x": 0.5, "n": 3}, {"x": 0.1, "n": 1}]
-    optimizer = BTAO(space, seed=1, n_init=2, design=design)
+    optimizer = BTAO(space, seed=1, n_init=2, design=design, **FREE)
     assert optimizer.initial_design == design[:3]  # the repeated one counts once
     trials = []
     for _ in range(3):

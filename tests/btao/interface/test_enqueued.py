@@ -3,7 +3,7 @@
 import pytest
 
 from btao import BTAO, Integer, Space
-from optimizer_runs import FREE, LINE, assert_no_repeats, loss, play
+from optimizer_runs import FREE, LINE, assert_no_repeats, free, loss, play
 
 RULES = ("joint", "paper", "rate")
 MINE, YOURS = {"x": 0.25}, {"x": 0.75}
@@ -11,7 +11,7 @@ MINE, YOURS = {"x": 0.25}, {"x": 0.75}
 
 @pytest.mark.parametrize("rule", RULES)
 def test_what_is_enqueued_comes_first_lightly_and_then_heavily(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=2, **FREE)
+    optimizer = BTAO(LINE, n_init=2, **free(rule))
     play(optimizer, 2)
     optimizer.enqueue(MINE)
     optimizer.enqueue(YOURS, level="light")
@@ -60,7 +60,7 @@ def test_a_heavy_run_is_made_when_its_light_run_is_reopened_and_succeeds():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_queue_survives_in_the_state(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=2, **FREE)
+    optimizer = BTAO(LINE, n_init=2, **free(rule))
     optimizer.enqueue(MINE)
     optimizer.enqueue(YOURS)
     for _ in range(8):

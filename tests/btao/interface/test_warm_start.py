@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from btao import BTAO, Categorical, Integer, Real, Space, minimize
-from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, names, play, played, shifted
+from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, free, names, play, played, shifted
 
 RULES = ("joint", "paper", "rate")
 MIXED = Space({"x": Real(0.0, 1.0), "n": Integer(1, 9)})
@@ -91,7 +91,7 @@ def test_a_trial_that_was_asked_for_is_told_without_its_level():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_old_trials_stand_in_for_the_start(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=3, **FREE)
+    optimizer = BTAO(LINE, n_init=3, **free(rule))
     assert optimizer.add_trials(old_trials(6, 3)) == 9
     asked = play(optimizer, 9, response)
     assert not [trial for trial in asked if trial.level == "light" and trial.config in optimizer.initial_design]
@@ -126,7 +126,7 @@ def test_more_old_results_than_the_start_has_shift_no_iteration(n_light, n_heavy
 
 
 def test_old_light_runs_are_no_debt_of_the_rate_rule():
-    optimizer = BTAO(LINE, rule="rate", **FREE)
+    optimizer = BTAO(LINE, rule="rate")
     optimizer.add_trials([row | {"cost": 100.0} for row in old_trials(30, 1)])
     levels = []
     for trial in (optimizer.ask() for _ in range(12)):
@@ -137,7 +137,7 @@ def test_old_light_runs_are_no_debt_of_the_rate_rule():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_heavy_result_without_a_light_one_is_best_and_its_light_run_comes_first(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=2, **FREE)
+    optimizer = BTAO(LINE, n_init=2, **free(rule))
     optimizer.tell({"x": 0.45}, "heavy", response({"x": 0.45}, "heavy"))
     assert optimizer.best.config == {"x": 0.45}
     with pytest.raises(RuntimeError, match="predict needs a successful light and heavy trial"):
@@ -153,7 +153,7 @@ def test_a_heavy_result_without_a_light_one_is_best_and_its_light_run_comes_firs
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_restored_optimizer_goes_on_alike_after_a_warm_start(rule):
-    optimizer = BTAO(LINE, rule=rule, n_init=2, **FREE)
+    optimizer = BTAO(LINE, n_init=2, **free(rule))
     optimizer.add_trials(old_trials(5, 2))
     restored = BTAO.from_json(optimizer.to_json())
     assert restored.trials == optimizer.trials
@@ -169,7 +169,7 @@ def test_of_old_heavy_results_without_light_ones_the_best_few_are_run_lightly(ru
     def signed(config, level):
         return sign * response(config, level)
 
-    optimizer = BTAO(LINE, rule=rule, n_init=3, direction=direction, **FREE)
+    optimizer = BTAO(LINE, n_init=3, direction=direction, **free(rule))
     old = [row for row in old_trials(60, 60, signed) if row["level"] == "heavy"]
     optimizer.add_trials(old)
     best = [row["config"] for row in sorted(old, key=lambda row: sign * row["value"])]

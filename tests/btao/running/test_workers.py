@@ -17,7 +17,7 @@ import pytest
 
 from btao import BTAO, minimize
 from btao.running.state_file import StateFile
-from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, loss, names, play
+from optimizer_runs import FREE, LINE, SQUARE, assert_no_repeats, free, loss, names, play
 
 OPTIONS = {"n_init": 2, **FREE}
 
@@ -437,7 +437,7 @@ def test_four_threads_ask_and_tell_two_hundred_trials():
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda optimizer: pickle.loads(pickle.dumps(optimizer))])
 def test_a_copy_goes_on_alike_and_apart(rule, copied):
-    optimizer = BTAO(SQUARE, rule=rule, n_init=2, seed=3, **FREE)
+    optimizer = BTAO(SQUARE, n_init=2, seed=3, **free(rule))
     play(optimizer, 7)
     optimizer.enqueue({"x": 0.5, "y": 2.0})
     optimizer.ask()

@@ -12,6 +12,7 @@ from baselines.initial_design import initial_design
 from btao import BTAO, Categorical, Integer, Real, Space, SpaceExhausted, When, minimize
 from btao.acquisition import maximize
 from btao.spaces.constraint import ConstraintFailure, ConstraintMismatch, allowed_design, allowed_points
+from optimizer_runs import free
 
 
 def fits(config):
@@ -30,7 +31,6 @@ SPACE = Space(
     constraint=fits,
 )
 PLANE = {"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)}
-UNBOUNDED = {"delta_bounds": (-math.inf, math.inf), "rho_bounds": (-math.inf, math.inf)}
 
 
 def circle(config, radius):
@@ -43,7 +43,7 @@ def disc(radius):
 
 @pytest.mark.parametrize("rule", ["joint", "paper", "rate"])
 def test_no_rule_proposes_what_is_refused(rule):
-    optimizer = BTAO(SPACE, rule=rule, seed=2, **UNBOUNDED)
+    optimizer = BTAO(SPACE, seed=2, **free(rule))
     assert all(fits(config) for config in optimizer.initial_design)
     for _ in range(22):
         trial = optimizer.ask()
@@ -95,7 +95,7 @@ def test_every_start_is_allowed():
 def test_a_finite_space_is_exhausted_when_all_that_is_allowed_is_tried(rule):
     space = Space({"a": Integer(1, 4), "b": Integer(1, 3)}, constraint=lambda config: config["a"] != config["b"])
     assert (space.size, len(space.all_points)) == (12, 9)
-    optimizer = BTAO(space, rule=rule, **UNBOUNDED)
+    optimizer = BTAO(space, **free(rule))
     heavy = []
     with pytest.raises(SpaceExhausted, match="all configurations of the space that its constraint"):
         while True:

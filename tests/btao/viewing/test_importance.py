@@ -7,7 +7,7 @@ import pytest
 
 from btao import BTAO, Categorical, Real, Space, When
 from btao.viewing.importance import total_effects
-from optimizer_runs import FREE, play
+from optimizer_runs import free, play
 
 THREE = Space({name: Real(0.0, 1.0) for name in "abc"})
 
@@ -44,7 +44,7 @@ def test_indices_of_a_conditional_space_are_those_of_the_closed_form():
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_the_model_knows_which_parameters_matter(rule, direction):
     space = Space({"idle": Real(0.0, 1.0), "x": Real(0.0, 1.0), "kind": Categorical(["a", "b"])})
-    optimizer = BTAO(space, rule=rule, n_init=6, direction=direction, **FREE)
+    optimizer = BTAO(space, n_init=6, direction=direction, **free(rule))
     with pytest.raises(RuntimeError, match="predict needs a successful light and heavy trial"):
         optimizer.importance()
     play(optimizer, 20, lambda config, level: 4 * config["x"] ** 2 + (config["kind"] == "b"))
