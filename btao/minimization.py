@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from btao.checks import check_integer, is_number
+from btao.interface.arguments import has, rule_of
 from btao.optimizer import BTAO
-from btao.running.objectives import check_levels, check_objectives
+from btao.running.objectives import check_levels, check_objectives, run_costs
 from btao.running.run import Run
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
@@ -102,7 +103,8 @@ def minimize(
     progress : bool
         Whether each trial has a line in stderr.
     **options
-        More arguments of `BTAO`.
+        More arguments of `BTAO`. Its "rate" rule takes a heavy run to continue the light one, where nothing else is
+        given, if the heavy objective has a parameter named `light`, and runs to cost the iterations of `levels`.
 
     Returns
     -------
@@ -150,6 +152,8 @@ def minimize(
     n_jobs = check_integer("n_jobs", n_jobs)
     _check_number("timeout", timeout, 0)
     _check_number("target", target, -math.inf)
+    if has(rule_of(options.get("rule"), options.get("candidates")), "heavy_cost"):
+        options = run_costs(functions, trained_to) | options
     optimizer = BTAO(space, seed=seed, **options)
     light, heavy = optimizer.start_size
     if heavy > n_heavy and warm_start is None:

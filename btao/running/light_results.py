@@ -24,7 +24,7 @@ class LightResults:
     """
 
     def __init__(self, heavy: Callable[..., Any]) -> None:
-        self.wanted = _takes_light(heavy)
+        self.wanted = takes_light(heavy)
         self._kept: dict[Hashable, Any] = {}
 
     def arguments(self, trial: Trial) -> dict[str, Any]:
@@ -53,7 +53,8 @@ def _key(trial: Trial) -> Hashable:
     return tuple((name, key(value)) for name, value in trial.config.items())
 
 
-def _takes_light(heavy: Callable[..., Any]) -> bool:
+def takes_light(heavy: Callable[..., Any]) -> bool:
+    """Whether the heavy objective goes on from what the light one returned."""
     try:
         return "light" in inspect.signature(heavy).parameters
     except ValueError:  # of some built-in functions there is no signature

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from btao.running.light_results import takes_light
 from btao.training import Level
 from btao.trial import LEVELS
 
@@ -70,6 +71,16 @@ def check_objectives(objectives: Any, levels: Levels | None) -> Objectives:
     if not callable(objectives):
         raise TypeError(f"objectives must be one function where levels are given, got {objectives!r}")
     return {name: partial(objectives, level=level) for name, level in levels.items()}
+
+
+def run_costs(objectives: Objectives, levels: Levels | None) -> dict[str, Any]:
+    """The arguments of `BTAO` that say what runs cost, as far as the objectives tell."""
+    continues = takes_light(objectives["heavy"])
+    costs: dict[str, Any] = {"continues": continues}
+    if levels is not None and levels["heavy"].iterations > levels["light"].iterations:
+        light, heavy = levels["light"].iterations, levels["heavy"].iterations
+        costs["heavy_cost"] = (heavy - light if continues else heavy) / light
+    return costs
 
 
 def _trains_longer(heavy: Level, light: Level) -> bool:

@@ -51,6 +51,28 @@ def test_levels_may_differ_in_patience_or_tolerance_alone(light, heavy):
     assert check_levels({"light": light, "heavy": heavy}) == {"light": Level(*light), "heavy": Level(*heavy)}
 
 
+@pytest.mark.parametrize(
+    ("levels", "given", "expected"),
+    [
+        ({"light": (5,), "heavy": (50,)}, {}, (9.0, True)),
+        ({"light": (5, 2), "heavy": (5, 3)}, {}, (5.0, True)),  # of as many iterations: the default
+        ({"light": (5,), "heavy": (50,)}, {"heavy_cost": 3.0, "continues": False}, (3.0, False)),
+    ],
+)
+def test_the_rate_rule_knows_what_runs_cost_by_the_levels_and_by_whether_the_heavy_one_goes_on(levels, given, expected):
+    optimizer = minimize(train, LINE, 1, levels=levels, n_init=1, **given).optimizer
+    assert (optimizer.heavy_cost, optimizer.continues) == expected
+
+
+def test_a_heavy_run_that_begins_anew_costs_all_its_iterations():
+    levels = {"light": (5,), "heavy": (50,)}
+    optimizer = minimize(lambda config, level: train(config, level)[0], LINE, 1, levels=levels, n_init=1).optimizer
+    assert (optimizer.heavy_cost, optimizer.continues) == (10.0, False)
+    plain = {name: lambda config, level=level: train(config, level)[0] for name, level in check_levels(levels).items()}
+    optimizer = minimize(plain, LINE, 1, n_init=1).optimizer
+    assert (optimizer.heavy_cost, optimizer.continues) == (5.0, False)
+
+
 def test_it_works_on_processes():
     result = minimize(train, LINE, 2, levels={"light": (4,), "heavy": (9,)}, n_jobs=2, executor="processes", **OPTIONS)
     assert result.value == pytest.approx((result.config["x"] - 0.6) ** 2 + 1 / 9)
@@ -94,7 +116,7 @@ def test_the_keras_example_trains_and_stops():
     )
     names = {"training_data": (X[:60], y[:60]), "validation_data": (X[60:], y[60:])}
     exec(compile(text, "TRAINING.md", "exec"), names)
-    light, _, heavy = names["result"].trials
+    light, heavy = names["result"].trials
     assert 0 <= heavy.value <= light.value <= 1  # the heavy run went on with the curve of the light one
     assert keras.backend.backend() and names["StopAt"].__mro__[1] is keras.callbacks.Callback
 
