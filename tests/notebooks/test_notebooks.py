@@ -219,14 +219,14 @@ def verified(tmp_path_factory):
     twin, slow = [9.0, 1.0, 1.0, 1.0], [9.0, 8.0, 8.0, 8.0]
     both = {"gp_ei": twin, "tpe": slow}
     early, late, misled = [9.0, 0.5, 0.5, 0.5], [9.0, 9.0, 9.0, 0.5], [9.0, 1.5, 1.5, 1.5]
-    fifth = {"branin": both | {"btao_rate": early}, "park": both | {"btao_rate": early}}
-    tenth = {"branin": both | {"btao_rate": late}, "park": {"gp_ei": twin, "btao_rate": late}}
-    shifted = {"branin_shifted": both | {"btao_rate": misled}}
+    fifth = {"branin": both | {"btao": early}, "park": both | {"btao": early}}
+    tenth = {"branin": both | {"btao": late}, "park": {"gp_ei": twin, "btao": late}}
+    shifted = {"branin_shifted": both | {"btao": misled}}
     of_functions(fifth | shifted).to_parquet(folder / "functions.parquet")
     of_functions(tenth | shifted).to_parquet(folder / "functions_tenth.parquet")
     noise = [
         record("HH", [0.1, 0.2], truth=[2.0, 1.0], method=method, seed=seed).assign(recommended=recommended)
-        for method, recommended in (("btao_rate", [0, 1]), ("gp_ei", [0, 0]))
+        for method, recommended in (("btao", [0, 1]), ("gp_ei", [0, 0]))
         for seed in SEEDS
     ]
     frame(*noise).to_parquet(folder / "noise_5.parquet")
@@ -241,8 +241,8 @@ def test_each_cost_of_light_runs_is_verified_by_itself_and_without_light_levels_
     assert verified["tasks"] == {"1/5": 2, "1/10": 2}
     assert verified["wins"].loc["tpe"].to_dict() == {"1/5": "2 : 0 : 0", "1/10": "1 : 0 : 0"}
     tables, speeds = verified["tables"], verified["speeds"]
-    assert tables["1/5"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 1.0, 0.75: 1.0, 1.0: 1.0}
-    assert tables["1/10"].loc["btao_rate"].to_dict() == {0.25: 2.0, 0.5: 3.0, 0.75: 3.0, 1.0: 1.0}
+    assert tables["1/5"].loc["btao"].to_dict() == {0.25: 2.0, 0.5: 1.0, 0.75: 1.0, 1.0: 1.0}
+    assert tables["1/10"].loc["btao"].to_dict() == {0.25: 2.0, 0.5: 3.0, 0.75: 3.0, 1.0: 1.0}
     assert speeds["1/5"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 1.0, "tpe": 1.0}
     assert speeds["1/10"].set_index("over")["speed_up"].to_dict() == {"gp_ei": 0.5, "tpe": 0.5}
     assert verified["texts"] == {

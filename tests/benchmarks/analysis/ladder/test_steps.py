@@ -32,10 +32,10 @@ def test_what_matters_to_errors_alone_is_not_run_on_functions():
 
 def test_the_ladder_goes_from_the_paper_to_the_rate_rule_as_they_are():
     first, *_, last = commands([], errors=True)
-    assert (first, last) == (["method=btao_paper"], ["method=btao_rate"])
+    assert (first, last) == (["method=btao_paper"], ["method=btao"])
 
 
-@pytest.mark.parametrize(("method", "given"), [("btao_rate", {"n_init": 3}), ("gp_bo", {})])
+@pytest.mark.parametrize(("method", "given"), [("btao", {"n_init": 3}), ("gp_bo", {})])
 def test_a_run_of_no_step_is_refused(method, given):
     with pytest.raises(ValueError, match=rf"a ladder is of its steps alone: got trials of {method} with "):
         name_of(method, given)
