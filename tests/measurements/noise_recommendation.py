@@ -108,7 +108,8 @@ class Noisy:
     def regrets(self, rule: str, noise: bool | None, seed: int, n_heavy: int) -> tuple[float, float]:
         """Those of `recommended` and of `best` at the end of a run."""
         rng = np.random.default_rng([seed, 1])
-        optimizer = BTAO(self.space, seed=seed, rule=rule, noise=noise, delta_bounds=UNBOUNDED, rho_bounds=UNBOUNDED)
+        bounds = {} if rule == "rate" else {"delta_bounds": UNBOUNDED, "rho_bounds": UNBOUNDED}
+        optimizer = BTAO(self.space, seed=seed, rule=rule, noise=noise, **bounds)
         while sum(trial.level == "heavy" for trial in optimizer.trials) < n_heavy:
             trial = optimizer.ask()
             noisy = SHARE * self.ranges[trial.level] * rng.standard_normal()

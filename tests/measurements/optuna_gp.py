@@ -28,7 +28,7 @@ import numpy, scipy.stats, scipy.optimize
 
 space = Space({"x1": Real(0.0, 1.0), "x2": Real(0.0, 1.0)})
 start = time.perf_counter()
-optimizer = BTAO(space, seed=SEED, delta_bounds=(-math.inf, math.inf), rho_bounds=(-math.inf, math.inf))
+optimizer = BTAO(space, seed=SEED, rule="joint", delta_bounds=(-math.inf, math.inf), rho_bounds=(-math.inf, math.inf))
 functions = {"light": light, "heavy": heavy}
 while sum(trial.level == "heavy" for trial in optimizer.trials) < 20:
     trial = optimizer.ask()

@@ -1,6 +1,7 @@
 """What BTAO's proposals cost in processor time, as ratios to GP-BO's and to Optuna's Gaussian-process sampler.
 
 usage: OMP_NUM_THREADS=1 python tests/measurements/proposal_overhead.py [--optuna INTERPRETER] [--parts rate ...]
+           [--out CSV]
 
 INTERPRETER is that of an environment that has optuna and torch, see optuna_gp.py; without it that peer is left out.
 All that is shown is of one run, one thread each. The parts:
@@ -8,12 +9,13 @@ All that is shown is of one run, one thread each. The parts:
     rate    asks of the rate rule on a smooth function of 3, 6 and 12 parameters, when as much is charged as 60 heavy
             runs cost (a light one a fifth), against asks of the peers at 60 observations: medians of the last 11; and
             of all asks after the start the longest over the median
-    paper   the paper's rule with bounds on delta, in six dimensions: seconds of 60 asks, and of as many as make 60
-            heavy runs, against those of 60 asks of GP-BO, by the ask; and the longest over the median
+    paper   the paper's rule with bounds on delta, in six dimensions: the mean of 60 asks, and of as many as make 60
+            heavy runs, against that of 60 asks of GP-BO; and the longest over the median
     light   one ask of each rule after 1,000 light results, against one after 200
 """
 
 import argparse
+import csv
 import math
 import os
 import statistics
@@ -26,7 +28,6 @@ from baselines.gp_bo import GPBO
 from baselines.protocol import Measurement, Problem
 from btao import BTAO, Real, Space
 
-PARTS = ("rate", "paper", "light")
 LAST = 11
 N_HEAVY = 60
 HEAVY_COST = 5.0
@@ -105,59 +106,56 @@ def measure_rate(interpreter):
     for dim in (3, 6, 12):
         rule = BTAO(cube(dim), seed=0, rule="rate", heavy_cost=HEAVY_COST, continues=False)
         mine, counts = btao(rule, lambda n: n["light"] + HEAVY_COST * n["heavy"] >= HEAVY_COST * N_HEAVY)
-        last, peer = statistics.median(mine[-LAST:]), statistics.median(gp_bo(dim)[-LAST:])
-        text = (
-            f"rate, {dim:2} parameters: {1e3 * last:.1f} ms after {counts['light']} light and {counts['heavy']} heavy "
-        )
-        text += f"runs, {last / peer:.2f} x GP-BO; longest {max(mine) / statistics.median(mine):.1f} x the median"
+        last, what = statistics.median(mine[-LAST:]), f"after {counts['light']} light and {counts['heavy']} heavy runs"
+        yield dim, what, "GP-BO", last / statistics.median(gp_bo(dim)[-LAST:])
         if interpreter:
-            text += f"; {last / statistics.median(optuna(interpreter, dim)[-LAST:]):.2f} x Optuna's GP"
-        print(text, flush=True)
+            yield dim, what, "Optuna's GP sampler", last / statistics.median(optuna(interpreter, dim)[-LAST:])
+        yield dim, "longest ask", "median ask", max(mine) / statistics.median(mine)
 
 
-def measure_paper():
-    peer = statistics.mean(gp_bo(6))
+def measure_paper(interpreter):
+    peer = gp_bo(6)
     for what, done in (
         ("60 asks", lambda n: n["light"] + n["heavy"] >= 60),
         ("60 heavy runs", lambda n: n["heavy"] >= 60),
     ):
         mine, _ = btao(BTAO(cube(6), seed=0, rule="paper"), done)
-        middle, longest = statistics.median(mine), max(mine)
-        print(
-            f"paper, {what}: mean {1e3 * statistics.mean(mine):.1f} ms, {statistics.mean(mine) / peer:.2f} x GP-BO; "
-            f"median {middle / peer:.2f} x GP-BO, longest {longest / peer:.1f} x, {longest / middle:.1f} x the median",
-            flush=True,
-        )
+        yield 6, f"{what}, mean ask", "GP-BO", statistics.mean(mine) / statistics.mean(peer)
+        yield 6, f"{what}, longest ask", "median ask", max(mine) / statistics.median(mine)
 
 
-def measure_light():
+def measure_light(interpreter):
     for rule in ("rate", "joint", "paper"):
         seconds = []
         for n in (200, 200, 1000):  # the first warms up
-            optimizer = BTAO(cube(6), seed=0, rule=rule, delta_bounds=(-math.inf, math.inf))
+            bounds = {} if rule == "rate" else {"delta_bounds": (-math.inf, math.inf)}
+            optimizer = BTAO(cube(6), seed=0, rule=rule, **bounds)
             points = np.random.default_rng(0).random((n, 6))
             results = [(dict(zip(optimizer.space.names, x, strict=True)), x) for x in points.tolist()]
             rows = [{"config": c, "level": "light", "value": at(c, False)} for c, _ in results]
             rows += [{"config": c, "level": "heavy", "value": at(c, True)} for c, _ in results[:10]]
             optimizer.add_trials(rows)
             seconds.append(timed(optimizer.ask)[1])
-        print(
-            f"light, rule {rule}: {seconds[2]:.2f} s after 1,000, {seconds[2] / seconds[1]:.1f} x that after 200",
-            flush=True,
-        )
+        yield 6, f"rule {rule} after 1,000 light runs", "after 200", seconds[2] / seconds[1]
+
+
+MEASURES = {"rate": measure_rate, "paper": measure_paper, "light": measure_light}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--optuna", help="the python of an environment that has optuna and torch")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--parts", nargs="+", choices=[*MEASURES], default=[*MEASURES])
+    parser.add_argument("--out", help="a file for the ratios, as CSV")
     given = parser.parse_args()
-    if "rate" in given.parts:
-        measure_rate(given.optuna)
-    if "paper" in given.parts:
-        measure_paper()
-    if "light" in given.parts:
-        measure_light()
+    rows = []
+    for part in given.parts:
+        for dim, what, over, ratio in MEASURES[part](given.optuna):
+            rows.append((part, dim, what, over, f"{ratio:.2f}"))
+            print(f"{part}: {dim} parameters, {what}: {ratio:.2f} times as long as {over}", flush=True)
+    if given.out:
+        with open(given.out, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([("part", "parameters", "what", "over", "ratio"), *rows])
 
 
 if __name__ == "__main__":
