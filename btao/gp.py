@@ -80,8 +80,9 @@ class Kernel:
         """Derivatives by points X (m, dim) from those by their features (m, p): 0 where a parameter is not real."""
         if self.space is None:
             return by_features
-        first = np.searchsorted(self.space.groups, np.arange(self.dim))
-        along: FloatArray = by_features[:, first] * self.space.continuous
+        if by_features.shape[1] != self.dim:  # of a parameter that has several the first
+            by_features = by_features[:, np.searchsorted(self.space.groups, np.arange(self.dim))]
+        along: FloatArray = by_features * self.space.continuous
         return along * self.space.active(X) if self.space.conditions else along
 
     def same(self, X: FloatArray, Y: FloatArray) -> BoolArray:

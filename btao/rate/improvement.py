@@ -76,7 +76,7 @@ def improvement_slopes(
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         by_mean = -np.exp(log_ndtr(v) - log_value)
         by_std = np.exp(-0.5 * v**2 - LOG_SQRT_2PI - log_value)
-        by_upper = np.zeros_like(by_mean)
+        by_upper = None
         if upper is not None:
             w = (upper - mean) / std
             hazard = np.exp(-0.5 * w**2 - LOG_SQRT_2PI - log_ndtr(w))
@@ -87,7 +87,8 @@ def improvement_slopes(
             by_upper = np.where(certain, bend / gain, -hazard / std)
     steep = (variance > LEAST_VARIANCE) & (value > FLOOR)
     by_mean, by_std, by_upper = (
-        np.where(steep & np.isfinite(slope), slope, 0.0) for slope in (by_mean, by_std, by_upper)
+        np.zeros_like(mean) if slope is None else np.where(steep & np.isfinite(slope), slope, 0.0)
+        for slope in (by_mean, by_std, by_upper)
     )
     return by_mean, 0.5 * by_std / std, by_upper
 

@@ -194,26 +194,44 @@ class Parts:
     correlation: FloatArray
     explained: FloatArray
 
-    def moments(self, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the response without its noise, where the basis is (..., m, p): each (..., m).
-
-        The variance holds the uncertainty of beta, and not the nugget.
-        """
+    def response(self, basis: FloatArray) -> Response:
+        """The response without its noise, where the basis is (..., m, p)."""
         process = self.process
         u = basis - self.explained
-        solved, _ = dpotrs(process._fit.precision_factor, u.reshape(-1, u.shape[-1]).T, lower=1)
-        spread = np.einsum("...p,...p->...", u, solved.T.reshape(u.shape))
-        variance = process.variance * np.maximum(self.correlation + spread, 0.0)
-        return basis @ process.beta + self.residual, variance
+        solved = dpotrs(process._fit.precision_factor, u.reshape(-1, u.shape[-1]).T, lower=1)[0].T.reshape(u.shape)
+        reduced = self.correlation + np.einsum("...p,...p->...", u, solved)
+        mean = basis @ process.beta + self.residual
+        return Response(self, solved, reduced, mean, process.variance * np.maximum(reduced, 0.0))
 
-    def slopes(self, basis: FloatArray, by_mean: FloatArray, by_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def moments(self, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of `response`, each (..., m)."""
+        response = self.response(basis)
+        return response.mean, response.variance
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response without its noise at the points of `parts`, given a basis there.
+
+    Attributes
+    ----------
+    mean, variance : (..., m) arrays
+        The variance holds the uncertainty of beta, and not the nugget.
+    """
+
+    _parts: Parts
+    _solved: FloatArray  # A^-1 u, with u the basis less what the data explain of it
+    _reduced: FloatArray  # the variance in units of sigma^2, of which rounding may be below zero
+    mean: FloatArray
+    variance: FloatArray
+
+    def slopes(self, by_mean: FloatArray, by_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Derivatives of something by features and by the basis, from those by its moments.
 
         Parameters
         ----------
-        basis : (..., m, p) array
         by_mean, by_variance : (..., m) arrays
-            Derivatives by what `moments(basis)` returns. What they are of is a sum over the m points.
+            What they are of is a sum over the m points.
 
         Returns
         -------
@@ -221,19 +239,16 @@ class Parts:
             By the kernel's features of the points.
         by_basis : (..., m, p) array
         """
-        process, fit = self.process, self.process._fit
-        u = basis - self.explained
-        solved = dpotrs(fit.precision_factor, u.reshape(-1, u.shape[-1]).T, lower=1)[0].T.reshape(u.shape)
-        reduced = self.correlation + np.einsum("...p,...p->...", u, solved) > 0
-        by_reduced = np.where(reduced, process.variance * by_variance, 0.0)
-        by_u = 2.0 * by_reduced[..., None] * solved
-        nodes = tuple(range(u.ndim - 2))
+        parts, process, fit = self._parts, self._parts.process, self._parts.process._fit
+        by_reduced = np.where(self._reduced > 0, process.variance * by_variance, 0.0)
+        by_u = 2.0 * by_reduced[..., None] * self._solved
+        nodes = tuple(range(by_u.ndim - 2))
         # r enters the mean as a^T r and H^T R^-1 r, the variance as r^T R^-1 r and H^T R^-1 r.
-        inverse, _ = dtrtrs(fit.factor, self.half, lower=1, trans=1)  # R^-1 r
-        by_cross = np.outer(fit.weights, by_mean.sum(axis=nodes)) - 2.0 * inverse * by_reduced.sum(axis=nodes)
+        inverse, _ = dtrtrs(fit.factor, parts.half, lower=1, trans=1)  # R^-1 r
+        by_cross = fit.weights[:, None] * by_mean.sum(axis=nodes) - 2.0 * inverse * by_reduced.sum(axis=nodes)
         by_cross -= fit.solved_basis @ by_u.sum(axis=nodes).T
-        along = by_cross * self.cross
-        by_scaled = 2.0 * (along.T @ process._scaled - self.scaled * along.sum(axis=0)[:, None])
+        along = by_cross * parts.cross
+        by_scaled = 2.0 * (along.T @ process._scaled - parts.scaled * along.sum(axis=0)[:, None])
         return by_scaled * process._scales, by_u + by_mean[..., None] * process.beta
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from btao.arrays import FloatArray
 from btao.gp import Kernel
-from btao.rate.process import CONSTANT, MeanPrior, Parts, Process, Search, constant_basis
+from btao.rate.process import CONSTANT, MeanPrior, Process, Response, Search, constant_basis
 
 # Gauss-Hermite nodes and weights of a standard normal, at which a light value not known yet is taken (METHOD item 26).
 N_NODES = 15
@@ -118,12 +118,11 @@ class TwoLevelModel:
     def at_nodes(self, X: FloatArray) -> AtNodes:
         """z_l at the nodes of its prediction at X (m, dim), and the moments of z_h there."""
         features = self.light.kernel.features(X)
-        parts, heavy_parts = self.light.parts_at(features), self._grown().parts_at(features)
-        mean, variance = parts.moments(constant_basis(X))
-        std = np.sqrt(variance)
-        light = mean + NODES[:, None] * std
-        basis = _basis(light, self._center)
-        return AtNodes(light, *heavy_parts.moments(basis), X, parts, std, heavy_parts, basis)
+        light = self.light.parts_at(features).response(constant_basis(X))
+        std = np.sqrt(light.variance)
+        at_nodes = light.mean + NODES[:, None] * std
+        heavy = self._grown().parts_at(features).response(_basis(at_nodes, self._center))
+        return AtNodes(at_nodes, self.light.kernel, X, light, std, heavy)
 
     def new_moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of z_h at X (m, dim) where z_l is not known, each (m,)."""
@@ -143,31 +142,37 @@ class AtNodes:
     Attributes
     ----------
     light : (N_NODES, m) array
-    mean, variance : (N_NODES, m) arrays
-        Of z_h.
     """
 
     light: FloatArray
-    mean: FloatArray
-    variance: FloatArray
+    _kernel: Kernel
     _points: FloatArray
-    _light_parts: Parts
+    _light: Response
     _light_std: FloatArray
-    _heavy_parts: Parts
-    _basis: FloatArray
+    _heavy: Response
+
+    @property
+    def mean(self) -> FloatArray:
+        """Of z_h, (N_NODES, m)."""
+        return self._heavy.mean
+
+    @property
+    def variance(self) -> FloatArray:
+        """Of z_h, (N_NODES, m)."""
+        return self._heavy.variance
 
     def slopes(self, by_light: FloatArray, by_mean: FloatArray, by_variance: FloatArray) -> FloatArray:
         """Derivatives (m, dim) by the points of a sum over them, from those by the attributes, each (N_NODES, m)."""
-        through_heavy, by_basis = self._heavy_parts.slopes(self._basis, by_mean, by_variance)
+        through_heavy, by_basis = self._heavy.slopes(by_mean, by_variance)
         by_light = by_light + by_basis[..., 1]
         with np.errstate(divide="ignore", invalid="ignore"):
             by_light_variance = np.where(self._light_std > 0, NODES @ by_light / (2.0 * self._light_std), 0.0)
-        basis = constant_basis(self._light_std)
-        through_light, _ = self._light_parts.slopes(basis, by_light.sum(axis=0), by_light_variance)
-        kernel = self._light_parts.process.kernel
-        return kernel.along_coordinates(self._points, through_heavy + through_light)
+        through_light, _ = self._light.slopes(by_light.sum(axis=0), by_light_variance)
+        return self._kernel.along_coordinates(self._points, through_heavy + through_light)
 
 
 def _basis(light: FloatArray, center: float) -> FloatArray:
     """[1, z_l - center], (..., 2)."""
-    return np.stack([np.ones_like(light), light - center], axis=-1)
+    basis = np.ones((*light.shape, 2))
+    basis[..., 1] = light - center
+    return basis

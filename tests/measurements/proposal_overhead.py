@@ -7,8 +7,8 @@ INTERPRETER is that of an environment that has optuna and torch, see optuna_gp.p
 All that is shown is of one run, one thread each. The parts:
 
     rate    asks of the rate rule on a smooth function of 3, 6 and 12 parameters, when as much is charged as 60 heavy
-            runs cost (a light one a fifth), against asks of the peers at 60 observations: medians of the last 11; and
-            of all asks after the start the longest over the median
+            runs cost (a light one a fifth), against asks of the peers at 60 observations: medians of the last 11 of
+            each of five seeds; and of all asks of a run after its start the longest over the median, the most of any
     paper   the paper's rule with bounds on delta, in six dimensions: the mean of 60 asks, and of as many as make 60
             heavy runs, against that of 60 asks of GP-BO; and the longest over the median
     light   one ask of each rule after 1,000 light results, against one after 200
@@ -29,6 +29,7 @@ from baselines.protocol import Measurement, Problem
 from btao import BTAO, Real, Space
 
 LAST = 11
+SEEDS = range(5)
 N_HEAVY = 60
 HEAVY_COST = 5.0
 
@@ -55,10 +56,10 @@ def timed(ask):
     return asked, time.process_time() - started
 
 
-def gp_bo(dim, n=N_HEAVY):
+def gp_bo(dim, seed):
     """Seconds of each ask of GP-BO after its start."""
-    method, spent = GPBO(Problem(cube(dim), 1, None, n), seed=0), []
-    for _ in range(n):
+    method, spent = GPBO(Problem(cube(dim), 1, None, N_HEAVY), seed=seed), []
+    for _ in range(N_HEAVY):
         trial, seconds = timed(method.ask)
         method.tell(trial, Measurement(at(trial.config, True)))
         spent.append(seconds)
@@ -82,8 +83,8 @@ warnings.simplefilter("ignore")
 import numpy as np, optuna, torch, scipy.optimize, scipy.stats
 torch.set_num_threads(1)
 optuna.logging.set_verbosity(optuna.logging.ERROR)
-DIM, N = map(int, sys.argv[1:])
-study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=0))
+DIM, SEED, N = map(int, sys.argv[1:])
+study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=SEED))
 for _ in range(N):
     started = time.process_time()
     trial = study.ask()
@@ -94,27 +95,38 @@ for _ in range(N):
 """
 
 
-def optuna(interpreter, dim):
+def optuna(interpreter, dim, seed):
     """Seconds of each ask of Optuna's sampler, in a process of its own."""
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    command = [interpreter, "-c", OPTUNA, str(dim), str(N_HEAVY)]
+    command = [interpreter, "-c", OPTUNA, str(dim), str(seed), str(N_HEAVY)]
     output = subprocess.run(command, env=os.environ | threads, check=True, capture_output=True, text=True).stdout
     return [float(line) for line in output.split()]
 
 
+def middle(runs):
+    """The median of the last seconds of all runs."""
+    return statistics.median(seconds for spent in runs for seconds in spent[-LAST:])
+
+
 def measure_rate(interpreter):
+    def done(counts):
+        return counts["light"] + HEAVY_COST * counts["heavy"] >= HEAVY_COST * N_HEAVY
+
     for dim in (3, 6, 12):
-        rule = BTAO(cube(dim), seed=0, rule="rate", heavy_cost=HEAVY_COST, continues=False)
-        mine, counts = btao(rule, lambda n: n["light"] + HEAVY_COST * n["heavy"] >= HEAVY_COST * N_HEAVY)
-        last, what = statistics.median(mine[-LAST:]), f"after {counts['light']} light and {counts['heavy']} heavy runs"
-        yield dim, what, "GP-BO", last / statistics.median(gp_bo(dim)[-LAST:])
+        options = {"rule": "rate", "heavy_cost": HEAVY_COST, "continues": False}
+        mine = [btao(BTAO(cube(dim), seed=seed, **options), done) for seed in SEEDS]
+        longest = max(max(spent) / statistics.median(spent) for spent, _ in mine)
+        light, heavy = (statistics.median(counts[level] for _, counts in mine) for level in ("light", "heavy"))
+        what = f"after {light} light and {heavy} heavy runs"
+        last = middle(spent for spent, _ in mine)
+        yield dim, what, "GP-BO", last / middle(gp_bo(dim, seed) for seed in SEEDS)
         if interpreter:
-            yield dim, what, "Optuna's GP sampler", last / statistics.median(optuna(interpreter, dim)[-LAST:])
-        yield dim, "longest ask", "median ask", max(mine) / statistics.median(mine)
+            yield dim, what, "Optuna's GP sampler", last / middle(optuna(interpreter, dim, seed) for seed in SEEDS)
+        yield dim, "longest ask", "median ask", longest
 
 
 def measure_paper(interpreter):
-    peer = gp_bo(6)
+    peer = gp_bo(6, seed=0)
     for what, done in (
         ("60 asks", lambda n: n["light"] + n["heavy"] >= 60),
         ("60 heavy runs", lambda n: n["heavy"] >= 60),
