@@ -22,12 +22,15 @@ from benchmarks.common.errors import UsageError
 from benchmarks.config.options import with_values
 from benchmarks.config.registry import ROOT, TABLES, find_table, is_grid
 from benchmarks.studies import verification
+from benchmarks.studies.unfinished import Unfinished
 from benchmarks.studies.verification import RECORDED
 from btao.running.files import replacing
 
 # pandas, matplotlib and what runs experiments are imported when used: --help starts at once.
 if TYPE_CHECKING:
     import pandas
+
+    from benchmarks.running.experiment import Experiment
 
 FOLDER = ROOT / "results" / "reference"
 
@@ -146,12 +149,19 @@ def there(name: str, folder: str | Path | None = None) -> bool:
 
 
 def record(name: str, out: Path) -> Path:
-    """Run what is unfinished of a reference result below `out`; write its Parquet file and figure."""
-    frame = _make(name, commands(name), out)
+    """Run what is unfinished of a reference result below `out`; write its Parquet file and figure.
+
+    Of those of `verification`, which take hours, the tasks that are done are in a file of `FOLDER`/unfinished, too, and
+    are not run again where they are not below `out`.
+    """
+    unfinished = Unfinished(FOLDER / "unfinished" / f"{name}.parquet") if name in verification.COMMANDS else None
+    frame = _make(name, commands(name), out, unfinished)
     path = FOLDER / f"{name}.parquet"
     with replacing(path) as temporary:
         frame.to_parquet(temporary, index=False, compression="zstd")
     portably(_draw, name, frame, path.with_suffix(".png"))  # so that the numbers beside the figure are the same, too
+    if unfinished is not None:
+        unfinished.remove()
     return path
 
 
@@ -245,8 +255,10 @@ def _tasks(command: Sequence[str]) -> list[str]:
     return task.split(",")
 
 
-def _make(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
-    return _profile(commands) if name == "profile" else _run(name, commands, out)
+def _make(
+    name: str, commands: Sequence[Sequence[str]], out: Path, unfinished: Unfinished | None = None
+) -> pandas.DataFrame:
+    return _profile(commands) if name == "profile" else _run(name, commands, out, unfinished)
 
 
 def _profile(commands: Sequence[Sequence[str]]) -> pandas.DataFrame:
@@ -262,20 +274,34 @@ def _profile(commands: Sequence[Sequence[str]]) -> pandas.DataFrame:
     return pandas.concat(parts, ignore_index=True)
 
 
-def _run(name: str, commands: Sequence[Sequence[str]], out: Path) -> pandas.DataFrame:
+def _run(
+    name: str, commands: Sequence[Sequence[str]], out: Path, unfinished: Unfinished | None = None
+) -> pandas.DataFrame:
     from benchmarks import records
     from benchmarks.config.request import read
     from benchmarks.records.command import RUN_MODULE, Command
     from benchmarks.running.plan import plan as checked
-    from benchmarks.studies.execution import execute
+    from benchmarks.studies.execution import execute, trials
 
+    experiments: list[Experiment] = []
     for command in commands:
         arguments = [*command, f"out={out}", "display=plain"]
         plans = [checked(request) for request in read(arguments)]
-        if not execute(plans, Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))):
-            raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
-    trials = records.load(out, strict=True)
-    return verification.slim(trials) if name in verification.COMMANDS else trials
+        started = Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))
+        for part in [plans] if unfinished is None else [[plan] for plan in plans]:
+            runs = [experiment for plan in part for experiment in plan.experiments]
+            experiments += runs
+            if unfinished is not None and unfinished.has(runs):
+                print(f"in {unfinished.path}: {part[0].title}")
+                continue
+            if not execute(part, started):
+                raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
+            if unfinished is not None:
+                unfinished.add(verification.slim(trials(runs, out)))
+    if unfinished is not None:
+        return unfinished.of(experiments)
+    loaded = records.load(out, strict=True)
+    return verification.slim(loaded) if name in verification.COMMANDS else loaded
 
 
 def check(name: str) -> None:
