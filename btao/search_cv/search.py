@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from btao.checks import check_integer, is_integer, is_number
+from btao.interface.arguments import has, rule_of
 from btao.optimizer import BTAO
 from btao.rules.rule import SpaceExhausted
 from btao.search_cv.candidates import Candidates
@@ -252,9 +253,11 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
         own: dict[str, Any] = {"seed": seed, "rule": self.rule, "n_init": self.n_init}
         if twice := sorted({*options} & {*own, "space", "direction"}):
             raise ValueError(f"options must leave {twice} to the arguments of the search, got {options!r}")
-        # A fit of scikit-learn begins anew.
-        heavy_cost = levels["heavy"].amount / levels["light"].amount
-        return BTAO(candidates.space, **own, **{"continues": False, "heavy_cost": heavy_cost, **options})
+        if has(rule_of(self.rule, options.get("candidates")), "heavy_cost"):
+            # A fit of scikit-learn begins anew.
+            costs = {"continues": False, "heavy_cost": levels["heavy"].amount / levels["light"].amount}
+            options = costs | options
+        return BTAO(candidates.space, **own, **options)
 
     def _levels(self, candidates: Candidates, seed: int) -> dict[LevelName, _Level]:
         """Both levels, from the resource and its amounts."""

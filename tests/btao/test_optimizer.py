@@ -176,7 +176,8 @@ def test_without_noise_the_rules_of_the_paper_ask_what_they_have_always_asked(ru
     _, asked = played(SQUARE, 12, noise=noise, n_init=2, seed=3, **BOUNDED | {"rule": rule})
     assert [trial.level for trial in asked[6:]] == [level for level, _ in PROPOSALS[rule]]
     expected = [point for _, point in PROPOSALS[rule]]
-    np.testing.assert_allclose([trial.point for trial in asked[6:]], expected, rtol=0, atol=1e-9)
+    # As exactly as an ascent finds a maximum: processors round differently.
+    np.testing.assert_allclose([trial.point for trial in asked[6:]], expected, rtol=0, atol=1e-6)
 
 
 def test_joint_candidates_find_a_heavy_minimizer_that_light_runs_do_not_show():

@@ -21,12 +21,12 @@ from benchmarks.running.experiment import Budget, Experiment, run_experiment
 from benchmarks.running.plan import plan
 from layout import faults
 
-DEFAULTS = {name: value for name, value in document("method", "btao").items() if name != "_target_"}
+DEFAULTS = {name: value for name, value in document("method", "btao_joint").items() if name != "_target_"}
 
 
 def test_every_option_is_changed_alone_and_the_default_is_run():
     alone = commands(["task=currin", "budget.heavy=12"], "truncated")
-    jobs = [request.methods["btao"] for command in alone for request in read(command)]
+    jobs = [request.methods["btao_joint"] for command in alone for request in read(command)]
     assert [label(job) for job in jobs].count(DEFAULT) == 1
     assert sorted(map(label, jobs)) == sorted(set(variants()) - {"untruncated"})
     for job in jobs:
@@ -74,7 +74,14 @@ def runs(**values):
                 value = heavy_values[trial // 2] if heavy else 5.0
                 rows.append(
                     {
-                        **{"task": "t", "method": "btao", "hash": identity, "seed": seed, "data": None, "optimum": 0.0},
+                        **{
+                            "task": "t",
+                            "method": "btao_joint",
+                            "hash": identity,
+                            "seed": seed,
+                            "data": None,
+                            "optimum": 0.0,
+                        },
                         **{"parameters": json.dumps(DEFAULTS | changes), "trial": trial, "heavy": heavy},
                         **{"budget": 4 if heavy else 1, "value": value, "status": "ok", "truth": value},
                         **{"iterations": 4 if heavy else 1, "train_seconds": 0.0, "method_seconds": 0.0, "time": 1.0},
@@ -166,7 +173,7 @@ def test_what_cannot_be_compared_says_so():
 
 def test_records_of_a_run_are_labeled(tmp_path):
     for changes in ({}, {"start": "random"}):
-        method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS | changes | {"n_init": 2})
+        method = Spec("btao_joint", "baselines.btao.BTAOMethod", DEFAULTS | changes | {"n_init": 2})
         task = Spec("toy", "benchmarks.objectives.toy.Toy")
         run_experiment(Experiment(task, method, 0, Budget(heavy=2)), tmp_path)
     assert set(ablation.labels(load(tmp_path))) == {"n_init=2", "n_init=2, start=random"}
@@ -263,7 +270,7 @@ def test_the_first_proposal_is_the_heavy_run_after_the_start():
 
 
 def test_the_first_proposal_is_that_of_real_runs(tmp_path):
-    method = Spec("btao", "baselines.btao.BTAOMethod", DEFAULTS)
+    method = Spec("btao_joint", "baselines.btao.BTAOMethod", DEFAULTS)
     task = Spec("toy", "benchmarks.objectives.toy.Toy")
     run_experiment(Experiment(task, method, 0, Budget(heavy=4)), tmp_path)
     assert ablation.first_proposal(load(tmp_path), "heavy_runs") == 4  # of one parameter: a start of three

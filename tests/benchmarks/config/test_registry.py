@@ -82,6 +82,6 @@ def test_a_file_that_is_no_good_is_listed_with_the_reason_beside_the_others(tmp_
         (tmp_path / group / f"{good}.yaml").write_text((SUITE / group / f"{good}.yaml").read_text())
         (tmp_path / group / "empty.yaml").write_text("")
     lines = help_text().splitlines()
-    for name, said in (("toy", "A sine on"), ("btao", "light_per_heavy=2")):
+    for name, said in (("toy", "A sine on"), ("btao", "rule=rate")):
         assert any(line.split()[:1] == [name] and said in line for line in lines)
     assert sum("empty" in line and "cannot be used: " in line and "got None" in line for line in lines) == 2

@@ -88,8 +88,8 @@ def test_methods_keep_the_order_they_were_asked_for():
 
 
 def test_a_parameter_of_a_method_is_overridden():
-    (asked,) = read(["task=currin", "method=btao", "methods.btao.light_per_heavy=4"])
-    assert asked.methods["btao"]["light_per_heavy"] == 4
+    (asked,) = read(["task=currin", "method=btao_joint", "methods.btao_joint.light_per_heavy=4"])
+    assert asked.methods["btao_joint"]["light_per_heavy"] == 4
 
 
 def test_without_a_limit_the_budget_is_that_of_the_scale():
@@ -125,8 +125,11 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "seed=3"], "unknown option 'seed': did you mean 'seeds'?"),
         ([*CURRIN, "+sedes=3"], "unknown option 'sedes': did you mean 'seeds'?"),
         ([*CURRIN, "task.parameters.nois=1"], "did you mean 'task.parameters.noise'?"),
-        (["task=currin", "method=btao", "methods.btao.light_per_heav=4"], "'methods.btao.light_per_heavy'?"),
-        ([*CURRIN, "methods.btao.light_per_heavy=4"], "method 'btao' is not chosen; add it to method=[random_search]"),
+        (
+            ["task=currin", "method=btao_joint", "methods.btao_joint.light_per_heav=4"],
+            "'methods.btao_joint.light_per_heavy'?",
+        ),
+        ([*CURRIN, "methods.btao.n_init=4"], "method 'btao' is not chosen; add it to method=[random_search]"),
         ([*CURRIN, "engine=dusk"], "unknown engine 'dusk': did you mean 'dask'?"),
         ([*CURRIN, "engine=null"], "unknown engine 'null': choose one of local, dask"),
         ([*CURRIN, "engine.adress=tcp://a:1"], "unknown option 'engine.adress': did you mean 'engine.address'?"),
@@ -166,7 +169,10 @@ def test_the_numbers_of_the_scale_give_way_to_those_on_the_command_line():
         ([*CURRIN, "task.parameters.noise=abc"], "task.parameters.noise=abc: give a number, as in "),
         ([*CURRIN, "task.parameters={noise: abc}"], "task.parameters.noise=abc: give a number"),
         ([*CURRIN, "task.parameters.noise=${scale}"], "task.parameters.noise=laptop: give a number"),
-        (["task=currin", "method=btao", "methods.btao.square_root_beta=1"], "square_root_beta=1: give true or false"),
+        (
+            ["task=currin", "method=btao_joint", "methods.btao_joint.square_root_beta=1"],
+            "square_root_beta=1: give true or false",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_would_be_right(arguments, message):

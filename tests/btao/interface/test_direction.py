@@ -22,9 +22,9 @@ def negated(config, level):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_maximization_asks_what_the_negated_minimization_asks(rule):
-    options = {"seed": 2, "n_init": 2, "rule": rule}
-    up = BTAO(SQUARE, direction="maximize", delta_bounds=(-0.25, 0.75), **options)
-    down = BTAO(SQUARE, delta_bounds=(-0.75, 0.25), **options)
+    options, bounded = {"seed": 2, "n_init": 2, "rule": rule}, rule != "rate"
+    up = BTAO(SQUARE, direction="maximize", delta_bounds=(-0.25, 0.75) if bounded else None, **options)
+    down = BTAO(SQUARE, delta_bounds=(-0.75, 0.25) if bounded else None, **options)
     assert names(play(up, 12, accuracy)) == names(play(down, 12, negated))
     assert [trial.value for trial in up.trials] == [-trial.value for trial in down.trials]
     assert up.best.value == -down.best.value == max(t.value for t in up.trials if t.level == "heavy")
@@ -73,7 +73,7 @@ def test_minimize_can_maximize():
 def test_bounds_that_are_contradicted_again_and_again_are_spoken_of_once(direction):
     """Accuracies told to a minimizer, errors to a maximizer: the classic mistake."""
     function = accuracy if direction == "minimize" else loss
-    optimizer = BTAO(LINE, n_init=4, direction=direction)
+    optimizer = BTAO(LINE, n_init=4, direction=direction, rule="joint")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         play(
@@ -101,7 +101,7 @@ def test_bounds_that_are_contradicted_again_and_again_are_spoken_of_once(directi
         ({"direction": "max"}, r"direction must be one of \('minimize', 'maximize'\), got 'max'"),
         ({"direction": True}, "direction must be one of"),
         ({"direction": "maximize", "rule": "rate", "logarithm": True}, "logarithm must be None or False with"),
-        ({"direction": "maximize", "delta_bounds": (1.0, 0.0)}, "delta_bounds must be a pair"),
+        ({"direction": "maximize", "rule": "joint", "delta_bounds": (1.0, 0.0)}, "delta_bounds must be a pair"),
     ],
 )
 def test_wrong_arguments_are_refused(options, message):

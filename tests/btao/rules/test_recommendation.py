@@ -31,7 +31,7 @@ def test_a_model_that_interpolates_recommends_the_smallest_value(values):
 
 
 def test_btao_recommends_its_best_without_noise_and_says_nothing_before():
-    optimizer = BTAO(Space({"x": Real(0.0, 1.0)}), seed=3, n_init=2)
+    optimizer = BTAO(Space({"x": Real(0.0, 1.0)}), seed=3, n_init=2, rule="joint")
     assert optimizer.recommended is None
     for _ in range(14):
         trial = optimizer.ask()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted, When
 from btao.gp import Kernel
 from btao.parameters import MAX_INTEGER_RANGE
+from optimizer_runs import free
 
 MOMENTUM = Space(
     {
@@ -266,7 +267,7 @@ def test_every_rule_asks_for_valid_configurations_never_twice_and_continues_from
 def test_a_finite_conditional_space_is_tried_to_its_end(rule):
     space = finite({"b": When("a", "x"), "c": When("a", "y"), "d": When("b", 2)})
     assert space.size == 8
-    optimizer = BTAO(space, rule=rule, n_init=2, delta_bounds=(-math.inf, math.inf), rho_bounds=(-math.inf, math.inf))
+    optimizer = BTAO(space, n_init=2, **free(rule))
     tried = []
     with pytest.raises(SpaceExhausted, match="all 8 configurations"):
         while True:

@@ -1,0 +1,86 @@
+"""Results that take hours go on where a file that was committed left them."""
+
+import pytest
+
+from benchmarks.config.request import read
+from benchmarks.running.plan import plan
+from benchmarks.studies import execution, reference, verification
+from benchmarks.studies.unfinished import Unfinished
+
+COMMAND = ["-m", "task=forrester,branin", "budget.iterations=20", "method=[random_search,btao]", "seeds=[1000,1001]"]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A function that makes a small `functions` below a folder; in it the tasks that were run, in order."""
+    monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
+    monkeypatch.setitem(verification.COMMANDS, "functions", [COMMAND])
+    monkeypatch.setitem(reference.COMMANDS, "functions", [COMMAND])
+    execute = execution.execute
+
+    def make(out, until=None):
+        make.ran = []
+
+        def counted(plans, command):
+            names = [each.request.task["name"] for each in plans]
+            if until in names:
+                raise KeyboardInterrupt
+            make.ran += names
+            return execute(plans, command)
+
+        monkeypatch.setattr(execution, "execute", counted)
+        return reference.record("functions", tmp_path / out)
+
+    return make
+
+
+def test_what_is_finished_is_kept_and_another_machine_runs_the_rest_to_the_same_result(made, tmp_path):
+    whole = reference.load("functions", folder=made("whole").parent)
+    assert made.ran == ["forrester", "branin"]
+    unfinished = tmp_path / "reference" / "unfinished" / "functions.parquet"
+    assert not unfinished.exists()
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    assert made.ran == ["forrester"] and unfinished.exists()
+    again = reference.load("functions", folder=made("another").parent)
+    assert made.ran == ["branin"] and not unfinished.exists()
+    assert reference.sha256(again) == reference.sha256(whole)
+    assert list(again.dtypes) == list(whole.dtypes)
+    assert sorted(path.name for path in (tmp_path / "another").iterdir()) == ["branin"]
+
+
+def test_runs_of_other_settings_are_not_taken_for_these_and_left_out(made, tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    longer = [word.replace("iterations=20", "iterations=25") for word in COMMAND]
+    monkeypatch.setitem(reference.COMMANDS, "functions", [longer])
+    trials = reference.load("functions", folder=made("another").parent)
+    assert made.ran == ["forrester", "branin"]
+    (hashes,) = trials[trials["task"] == "forrester"].groupby("method")["hash"].nunique().unique()
+    assert hashes == 1
+
+
+def test_a_task_of_which_a_run_is_missing_is_not_there(made, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions.parquet")
+    forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
+    assert kept.has(forrester) and kept.has(forrester[:1]) and not kept.has(branin)
+    (more, _) = read([*COMMAND[:-1], "seeds=[1000,1001,1002]", f"out={tmp_path / 'new'}"])
+    assert not kept.has(plan(more).experiments)
+    assert not Unfinished(tmp_path / "none.parquet").has(forrester)
+
+
+def test_whether_a_training_was_cached_is_known_of_all_tasks(made, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions.parquet")
+    forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
+    rows = kept.of(forrester)
+    other = rows.assign(task="branin", cached=rows["heavy"])
+    for run in branin:
+        other.loc[(other["method"] == run.method.name) & (other["seed"] == run.seed), "hash"] = run.hash
+    kept.add(other)
+    found = kept.of([*forrester, *branin])
+    assert found["cached"].dtype == bool
+    assert found.groupby("task")["cached"].sum().to_dict() == {"branin": rows["heavy"].sum(), "forrester": 0}
