@@ -55,7 +55,7 @@ def test_every_example_is_run_here():
 
 def test_the_example_of_tuning_finds_the_best_rate(run, capsys):
     result = run("Tune your own model")["result"]
-    assert result.config["rate"] == pytest.approx(0.3, abs=1e-3)
+    assert result.config["rate"] == pytest.approx(0.3, abs=2e-3)
     assert capsys.readouterr().out == f"{result.config} {result.value}\n"
 
 
@@ -101,11 +101,11 @@ def test_the_table_of_results_is_what_the_committed_results_come_to(summaries):
 def test_what_is_said_of_the_results_is_so(summaries):
     said = " ".join(text_of("A result").split())
     four = {task: summaries[task].loc[["random_search", "gp_bo", "bohb", "btao"]] for task in ("svm", "fcn", "cnn")}
-    assert "Of these four BTAO has the lowest mean on the convolutional network alone" in said
-    assert [task for task, rows in four.items() if rows["best_mean"].idxmin() == "btao"] == ["cnn"]
-    assert "It takes the longest there, and its interval overlaps that of GP-BO" in said
-    assert four["cnn"]["train_seconds"].idxmax() == "btao"
-    assert four["cnn"].loc["btao", "best_high"] > four["cnn"].loc["gp_bo", "best_low"]
+    assert "Of these four BTAO has the lowest mean on each model, with an interval below that of GP-BO" in said
+    for rows in four.values():
+        assert rows["best_mean"].idxmin() == "btao" and rows.loc["btao", "best_high"] < rows.loc["gp_bo", "best_low"]
+    assert "on both networks it takes the longest" in said
+    assert {four[task]["train_seconds"].idxmax() for task in ("fcn", "cnn")} == {"btao"}
 
 
 def test_every_number_of_the_text_is_computed(summaries):
@@ -113,8 +113,9 @@ def test_every_number_of_the_text_is_computed(summaries):
     text = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|^\|.*?$", "", README, flags=re.DOTALL | re.MULTILINE)
     versions = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     pythons = re.findall(r"Python :: (3\.\d+)", " ".join(versions))
-    ends = [f"{summaries['currin'].loc[method, 'heavy_equivalents']:g}" for method in ("btao", "gp_bo")]
-    assert (summaries["currin"]["heavy_equivalents"] == summaries["park"]["heavy_equivalents"]).all()
+    trained = {task: summaries[task]["heavy_equivalents"] for task in ("currin", "park")}
+    assert trained["currin"]["gp_bo"] == trained["park"]["gp_bo"]
+    ends = [f"{trained[task]['btao']:.0f}" for task in trained] + [f"{trained['park']['gp_bo']:g}"]
     recorded = [summaries[task] for task in ("svm", "fcn", "cnn")]
     (seeds,) = {each for rows in recorded for each in rows["seeds"]}
     heavy = {runs / seeds for rows in recorded for runs in rows.loc[["random_search", "gp_bo", "btao"], "heavy_runs"]}
