@@ -44,6 +44,7 @@ class BTAOMethod:
     capabilities: ClassVar[Capabilities] = Capabilities(
         levels="two", conditions=True, constraint=True, model_based=True
     )
+    own_rule: ClassVar[str] = "joint"  # where none is given
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class BTAOMethod:
         initial = check_start(problem, n_init=n_init, start=None if start == "nested" else start)
         check_integer("n_init", n_init, none="null")
         check_integer("light_per_heavy", light_per_heavy, none="null")
-        rule = rule_of(rule, candidates)
+        rule = rule_of(self.own_rule if rule is None and candidates is None else rule, candidates)
         design: Sequence[dict[str, Any]] | None = None
         if initial:
             n_init, design = len(initial.heavy), initial.light
@@ -151,6 +152,7 @@ class BTAORateMethod(BTAOMethod):
     """
 
     version: ClassVar[int] = 3
+    own_rule: ClassVar[str] = "rate"
 
 
 def random_design(space: Space, n: int, seed: int) -> list[dict[str, Any]]:

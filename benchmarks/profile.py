@@ -11,7 +11,7 @@ from btao.running.files import replacing
 HELP = """\
 usage: python -m benchmarks.profile task=NAME [OPTION=VALUE ...]
 
-Makes runs of BTAO and GP-BO, fits models to them after each heavy run and compares what they predict
+Makes runs of btao_joint and GP-BO, fits models to them after each heavy run and compares what they predict
 with the true heavy response on a test design that is the same for all of them: the center and the
 corners of the space, then a scrambled Sobol sequence. With a recorded table it is a random quarter of
 its configurations (30 if that is more, but no more than half), which the runs do not get: they
@@ -19,8 +19,8 @@ replay the table without them, so neither level of these configurations was seen
 model, seed and heavy run:
 
   task, data (of a recorded table), model (tam: truncated; koh: Kennedy-O'Hagan, without bounds; gp: of
-  heavy runs only), runs (own: those of the method with that model; common: those of BTAO, for all
-  three), seed, heavy_runs, n (points predicted), rmse, coverage (of the 95% band), width (of the band),
+  heavy runs only), runs (own: those of the method with that model; common: those of btao_joint,
+  for all three), seed, heavy_runs, n (points predicted), rmse, coverage (of the 95% band), width (of the band),
   log_score (mean log density of the true response, larger is better)
 
 options (with their defaults)

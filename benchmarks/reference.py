@@ -13,9 +13,9 @@ usage: python -m benchmarks.reference [NAME ...]
 
 Makes the reference results anew, all of them or those named, as results/reference/NAME.parquet with a
 figure (.png, .pdf) and the numbers in it (.csv). Interrupted, the same command continues: what has been
-run is kept in results/runs/reference, and deleting that begins anew. So are the finished tasks of those
-that take hours in results/reference/unfinished, which can be committed. `python -m benchmarks.claims`
-then judges the paper's claims by them.
+run is kept in results/runs/reference. The finished tasks of results that take hours are kept in
+results/reference/unfinished, too, which can be committed; deleting both begins anew.
+`python -m benchmarks.claims` then judges the paper's claims by them.
 
 names: {", ".join(NAMES)}
 """

@@ -152,9 +152,11 @@ def minimize(
     n_jobs = check_integer("n_jobs", n_jobs)
     _check_number("timeout", timeout, 0)
     _check_number("target", target, -math.inf)
+    derived: dict[str, Any] = {}
     if has(rule_of(options.get("rule"), options.get("candidates")), "heavy_cost"):
-        options = run_costs(functions, trained_to) | options
-    optimizer = BTAO(space, seed=seed, **options)
+        costs = run_costs(functions, trained_to, options.get("continues"))
+        derived = {name: value for name, value in costs.items() if options.get(name) is None}
+    optimizer = BTAO(space, seed=seed, **options | derived)
     light, heavy = optimizer.start_size
     if heavy > n_heavy and warm_start is None:
         warnings.warn(
@@ -168,7 +170,7 @@ def minimize(
     if retry_failed and file is None:
         raise ValueError("retry_failed=True runs the failed trials of a state again: give state=, the file that has it")
     if file is not None and file.path.exists():
-        optimizer = file.restore(optimizer, options.get("design"))
+        optimizer = file.restore(optimizer, options.get("design"), derived)
     if warm_start is not None:
         optimizer.add_trials(warm_start)
     for config in enqueue:

@@ -1,4 +1,4 @@
-"""BTAO: Bayesian truncated additive optimization by ask and tell (paper Algorithm 2, METHOD items 10-29).
+"""BTAO by ask and tell: the paper's Algorithm 2, and rules of our own (METHOD items 10-29).
 
 The class, its arguments and `ask`; its other methods are those of its bases in `btao.interface`.
 """
@@ -66,6 +66,7 @@ class BTAO(Telling, Showing, Saving):
     square_root_beta : bool, optional
         Weigh the standard deviation in the acquisition by the square root of 0.2 d ln(2n), as in Srinivas
         et al. (2010), instead of by 0.2 d ln(2n), as the paper prints it (METHOD item 11); of "joint" and "paper".
+        None: False.
     noise : bool, optional
         Whether equal configurations can give different values; each is told one at a level, such as their mean. The
         model then estimates the noise of each level and `recommended` is what it trusts, `best` the best value seen; on
@@ -75,7 +76,7 @@ class BTAO(Telling, Showing, Saving):
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
         minimized.
     ordered : bool, optional
-        Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate".
+        Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate". None: False.
     heavy_cost : float, optional
         Cost of a heavy run in units of a light one, for trials that are told without a cost; of "rate". None: 5.
     continues : bool, optional

@@ -44,7 +44,7 @@ def labels(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def variants(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """The name of each method with the parameters that tell it from others of that name: "btao [light_per_heavy=4]".
+    """The name of each method with the parameters that tell it from others of that name: "gp_bo [n_init=4]".
 
     Parameters as for `labels`. Those whose parameters are the same have one name, as on different tasks.
     """

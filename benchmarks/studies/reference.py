@@ -151,10 +151,10 @@ def there(name: str, folder: str | Path | None = None) -> bool:
 def record(name: str, out: Path) -> Path:
     """Run what is unfinished of a reference result below `out`; write its Parquet file and figure.
 
-    Of those of `verification`, which take hours, the tasks that are done are in a file of `FOLDER`/unfinished, too, and
-    are not run again where they are not below `out`.
+    Of those of `verification`, which take hours, the tasks that are done are in `FOLDER`/unfinished, too, and are not
+    run again where they are not below `out`.
     """
-    unfinished = Unfinished(FOLDER / "unfinished" / f"{name}.parquet") if name in verification.COMMANDS else None
+    unfinished = Unfinished(FOLDER / "unfinished" / name) if name in verification.COMMANDS else None
     frame = _make(name, commands(name), out, unfinished)
     path = FOLDER / f"{name}.parquet"
     with replacing(path) as temporary:
@@ -289,10 +289,12 @@ def _run(
         plans = [checked(request) for request in read(arguments)]
         started = Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))
         for part in [plans] if unfinished is None else [[plan] for plan in plans]:
+            if unfinished is not None and part[0].skipped:
+                raise RuntimeError(f"the reference {name!r} is of all its methods: {'; '.join(part[0].skipped)}")
             runs = [experiment for plan in part for experiment in plan.experiments]
             experiments += runs
             if unfinished is not None and unfinished.has(runs):
-                print(f"in {unfinished.path}: {part[0].title}")
+                print(f"in {unfinished.folder}: {part[0].title}")
                 continue
             if not execute(part, started):
                 raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")

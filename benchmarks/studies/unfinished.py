@@ -18,51 +18,70 @@ ORDER = ["task", "method", "hash", "seed"]  # as `records.load` sorts
 
 
 class Unfinished:
-    """The trials of finished runs, as a Parquet file that can be committed.
+    """The trials of finished runs: a folder that can be committed, with a Parquet file for each task.
 
     Parameters
     ----------
-    path : Path
-        Of the file, which need not be there.
+    folder : Path
+        It need not be there.
     """
 
-    def __init__(self, path: Path) -> None:
-        import pandas
-
-        self.path = path
-        self._trials = pandas.read_parquet(path) if path.exists() else None
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def has(self, experiments: Sequence[Experiment]) -> bool:
         """Whether all these runs are there."""
-        return _runs(experiments) <= {*self._keys()}
+        return _runs(experiments) <= {run for task in _tasks(experiments) for run in _keys(self._read(task))}
 
     def add(self, trials: pandas.DataFrame) -> None:
-        """Keep the trials of runs that were not there."""
+        """Keep the trials of runs, in place of those that are there of the same runs."""
         import pandas
 
-        parts = [trials] if self._trials is None else [self._trials, trials]
-        self._trials = pandas.concat(parts, ignore_index=True)
-        with replacing(self.path) as temporary:
-            self._trials.to_parquet(temporary, index=False, compression="zstd")
+        for task, new in trials.groupby("task"):
+            old = self._read(str(task))
+            if old is not None:
+                again = {*_keys(new)}
+                new = pandas.concat([old[[run not in again for run in _keys(old)]], new], ignore_index=True)
+            with replacing(self._file(str(task))) as temporary:
+                new.to_parquet(temporary, index=False, compression="zstd")
 
     def of(self, experiments: Sequence[Experiment]) -> pandas.DataFrame:
-        """The trials of these runs, in the order of `records.load`."""
-        assert self._trials is not None, "nothing was added"
+        """The trials of these runs, all of which are there, in the order of `records.load`."""
+        import pandas
+
         wanted = _runs(experiments)
-        rows = [run in wanted for run in self._keys()]
-        found = self._trials[rows].sort_values(ORDER, kind="stable", ignore_index=True)
+        parts = [rows for task in _tasks(experiments) if (rows := self._read(task)) is not None]
+        found = pandas.concat(parts, ignore_index=True)
+        found = found[[run in wanted for run in _keys(found)]].sort_values(ORDER, kind="stable", ignore_index=True)
         if "cached" in found:  # it is not of tasks of which nothing was
             found["cached"] = found["cached"].eq(True)
         return found
 
-    def _keys(self) -> Iterator[tuple[str, str, int]]:
-        """Of each row the run that it is of."""
-        return iter(()) if self._trials is None else self._trials[RUN].itertuples(index=False, name=None)
-
     def remove(self) -> None:
         """Forget all, as the result is finished."""
-        self.path.unlink(missing_ok=True)
+        for path in self.folder.glob("*.parquet"):
+            path.unlink()
+        if self.folder.is_dir():
+            self.folder.rmdir()
+
+    def _file(self, task: str) -> Path:
+        return self.folder / f"{task}.parquet"
+
+    def _read(self, task: str) -> pandas.DataFrame | None:
+        import pandas
+
+        path = self._file(task)
+        return pandas.read_parquet(path) if path.exists() else None
+
+
+def _keys(trials: pandas.DataFrame | None) -> Iterator[tuple[str, str, int]]:
+    """Of each row the run that it is of."""
+    return iter(()) if trials is None else trials[RUN].itertuples(index=False, name=None)
 
 
 def _runs(experiments: Sequence[Experiment]) -> set[tuple[str, str, int]]:
     return {(each.task.name, each.hash, each.seed) for each in experiments}
+
+
+def _tasks(experiments: Sequence[Experiment]) -> list[str]:
+    return sorted({each.task.name for each in experiments})

@@ -73,9 +73,12 @@ def check_objectives(objectives: Any, levels: Levels | None) -> Objectives:
     return {name: partial(objectives, level=level) for name, level in levels.items()}
 
 
-def run_costs(objectives: Objectives, levels: Levels | None) -> dict[str, Any]:
-    """The arguments of `BTAO` that say what runs cost, as far as the objectives tell."""
-    continues = takes_light(objectives["heavy"])
+def run_costs(objectives: Objectives, levels: Levels | None, continues: bool | None = None) -> dict[str, Any]:
+    """The arguments of `BTAO` that say what runs cost, as far as the objectives tell.
+
+    `continues` is what is known of it; None: a heavy run continues a light one if it is given what that returned.
+    """
+    continues = takes_light(objectives["heavy"]) if continues is None else continues
     costs: dict[str, Any] = {"continues": continues}
     if levels is not None and levels["heavy"].iterations > levels["light"].iterations:
         light, heavy = levels["light"].iterations, levels["heavy"].iterations

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,11 @@ class StateFile:
             ) from None
         return cls(path, levels)
 
-    def restore(self, fresh: BTAO, design: Any = None) -> BTAO:
+    def restore(self, fresh: BTAO, design: Any = None, derived: Container[str] = ()) -> BTAO:
         """The run that the file holds; ValueError if it is none with the arguments of `fresh`.
 
-        The start is compared where `design` gives one: that of a Latin hypercube may differ in its last bits where
-        another machine made it.
+        Those that are `derived`, which nobody gave, are not compared: the run keeps its own. The start is compared
+        where `design` gives one: that of a Latin hypercube may differ in its last bits where another machine made it.
         """
         self._known = self.path.read_bytes()
         text = self._known.decode(errors="replace")
@@ -75,15 +75,16 @@ class StateFile:
             levels = _levels(json.loads(text), self._levels)
         except ValueError as error:
             raise ValueError(f"{self.path} cannot be continued, use another file: {error}") from error
-        pairs = {name: (getattr(restored, name), getattr(fresh, name)) for name in ARGUMENTS}
+        pairs = {name: (getattr(restored, name), getattr(fresh, name)) for name in ARGUMENTS if name not in derived}
         if design is not None and not _same_start(restored, fresh):
             pairs["design"] = restored.initial_design, fresh.initial_design
         pairs["levels"] = levels, self._levels
         for name, (held, asked) in pairs.items():
             if held != asked:
+                same = f"give rule={held!r}" if name == "rule" else "give the same arguments"
                 raise ValueError(
-                    f"{self.path} holds a run with {name}={held!r}, but {name}={asked!r} is asked for: use another "
-                    "file, or the same arguments"
+                    f"{self.path} holds a run with {name}={held!r}, but {name}={asked!r} is asked for: {same}, or use "
+                    "another file"
                 )
         return restored
 

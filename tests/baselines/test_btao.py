@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from baselines.btao import BTAOMethod
+from baselines.btao import BTAOMethod, BTAORateMethod
 from baselines.protocol import Measurement, Problem
 from benchmarks.objectives.currin import Currin
 from btao import BTAO
@@ -34,6 +34,17 @@ def test_noise_is_estimated_as_the_optimizer_does(candidates):
             optimizer.tell(trial, value)
             found.append((trial.config, value))
     assert others[0] == asked != others[1]
+
+
+def test_the_rule_is_that_of_the_class_where_none_is_given():
+    started = [
+        (BTAOMethod, {}),
+        (BTAOMethod, {"candidates": "light"}),
+        (BTAORateMethod, {}),
+        (BTAOMethod, {"rule": "rate"}),
+    ]
+    rules = [method(PROBLEM, 0, **options)._optimizer.rule for method, options in started]
+    assert rules == ["joint", "paper", "rate", "rate"]
 
 
 def test_the_rate_rule_cannot_do_without_it():

@@ -39,7 +39,7 @@ def test_configurations_that_round_alike_count_once():
     assert len(set(texts)) == len(texts) <= 4
 
 
-@pytest.mark.parametrize("options", [{}, {"rule": "joint", "light_per_heavy": 4}, {"rule": "paper"}])
+@pytest.mark.parametrize("options", [{}, {"light_per_heavy": 4}, {"candidates": "light"}, {"rule": "rate"}])
 def test_btao_with_any_options_starts_from_it(options):
     start = PROBLEM.initial
     trials = asks(BTAOMethod(PROBLEM, seed=0, **options), 12)
@@ -58,7 +58,7 @@ def test_a_start_of_its_own_is_refused_beside_it(method):
 
 def test_a_random_start_has_the_sizes_of_the_nested_one_and_no_levels():
     alone = dataclasses.replace(PROBLEM, initial=None)
-    trials = asks(BTAOMethod(alone, seed=7, n_init=20, rule="joint", light_per_heavy=3, start="random"), 80)
+    trials = asks(BTAOMethod(alone, seed=7, n_init=20, light_per_heavy=3, start="random"), 80)
     assert [trial.heavy for trial in trials] == [False] * 60 + [True] * 20
     assert [trial.config for trial in trials[60:]] == [trial.config for trial in trials[:20]]
     points = np.array([PLANE.to_unit(trial.config) for trial in trials[:60]])

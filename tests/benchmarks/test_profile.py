@@ -61,10 +61,13 @@ def test_the_same_command_gives_the_same_table(table, tmp_path):
 
 
 def test_the_scores_are_those_of_the_models_on_the_recorded_runs(table, tmp_path):
-    trials, space = runs_of(["task=toy", "budget.heavy=4", "method=[btao,gp_bo]", "seeds=[3]"], tmp_path), Toy.space
+    trials, space = (
+        runs_of(["task=toy", "budget.heavy=4", "method=[btao_joint,gp_bo]", "seeds=[3]"], tmp_path),
+        Toy.space,
+    )
     design = configurations(space, 16, TEST_SEED)
     points, truth = (np.array([each(c) for c in design]) for each in (space.to_unit, Toy().truth))
-    for model, runs, method in [("gp", "own", "gp_bo"), ("gp", "common", "btao"), ("tam", "own", "btao")]:
+    for model, runs, method in [("gp", "own", "gp_bo"), ("gp", "common", "btao_joint"), ("tam", "own", "btao_joint")]:
         bounds = {"delta_bounds": Toy.delta_bounds, "rho_bounds": Toy.rho_bounds}
         *_, (_, predict) = fits(trials[trials["method"] == method], space, model, **bounds)
         chosen = (table["model"] == model) & (table["runs"] == runs) & (table["seed"] == 3) & (table["heavy_runs"] == 4)
@@ -78,7 +81,7 @@ def test_without_bounds_the_truncated_model_is_that_of_kennedy_and_ohagan(tmp_pa
     words, out = ["task=currin", "budget.heavy=4", "seeds=[0]"], tmp_path / "profile.csv"
     assert main([*words, "points=8", f"out={out}"]) == 0
     table = pd.read_csv(out)
-    trials = runs_of([*words, "method=btao"], tmp_path)
+    trials = runs_of([*words, "method=btao_joint"], tmp_path)
     design = configurations(Currin.space, 8, TEST_SEED)
     points, truth = (np.array([each(c) for c in design]) for each in (Currin.space.to_unit, Currin().truth))
     for count, predict in fits(trials, Currin.space, "koh"):
@@ -146,7 +149,7 @@ def test_on_a_table_what_was_held_out_is_predicted(tmp_path):
     # The runs are those on the table without the configurations held out, the truth that of these.
     reduced, numbers = model_accuracy.hold_out(path, tmp_path)
     words[2] = f"table={reduced}"
-    *_, (_, predict) = fits(runs_of([*words, "method=btao"], tmp_path), FCN.space, "gp")
+    *_, (_, predict) = fits(runs_of([*words, "method=btao_joint"], tmp_path), FCN.space, "gp")
     replay = Replay(path)
     points = replay.points[[replay.numbers.index(number) for number in numbers]]
     truth = [replay.read(replay.numbers.index(number), replay.heavy, 0).value for number in numbers]

@@ -229,6 +229,21 @@ def test_an_argument_that_has_no_effect_with_the_rule_is_refused(rule, name, val
         BTAO(LINE, rule=rule, **{name: value})
 
 
+@pytest.mark.parametrize(
+    ("options", "former"),
+    [
+        ({"n_init": 2, **FREE}, {"heavy_cost": 3.0, "ordered": True, "continues": False, "logarithm": True}),
+        ({"n_init": 3}, {"light_per_heavy": 4, "delta_bounds": [-0.5, 0.0], "square_root_beta": True}),
+    ],
+)
+def test_a_state_with_arguments_that_had_no_effect_goes_on_as_it_did(options, former):
+    """Earlier versions took any argument with any rule."""
+    half, first = BTAO(SQUARE, seed=2, **options), []
+    first += play(half, 9)
+    restored = BTAO.from_json(json.dumps(json.loads(half.to_json()) | former))
+    assert names(first + play(restored, 6)) == names(play(BTAO(SQUARE, seed=2, **options), 15))
+
+
 def test_the_rule_is_that_of_rates_where_none_is_given():
     assert BTAO(LINE).rule == "rate"
     assert names(play(BTAO(LINE, seed=3), 12)) == names(play(BTAO(LINE, seed=3, rule="rate"), 12))

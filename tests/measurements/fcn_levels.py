@@ -102,7 +102,7 @@ def between(parameters: dict[str, object]) -> None:
 
     globals()["Timed"] = Timed
     StateFolder.save, StateFolder.load = timed(StateFolder.save), timed(StateFolder.load)
-    method = Spec("btao", "baselines.btao.BTAOMethod")
+    method = Spec("btao_joint", "baselines.btao.BTAOMethod")
     task = Spec("fcn", f"{__name__}:Timed", parameters)
     each = Experiment(task, method, 0, Budget(heavy=HEAVY), data=FCN(**parameters).data)
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ usage: OMP_NUM_THREADS=1 python tests/measurements/proposal_overhead.py [--optun
            [--out CSV]
 
 INTERPRETER is that of an environment that has optuna and torch, see optuna_gp.py; without it that peer is left out.
-All that is shown is of one run, one thread each. The parts:
+All that is shown is of one call, one thread each. The parts:
 
     rate    asks of the rate rule on a smooth function of 3, 6 and 12 parameters, when as much is charged as 60 heavy
             runs cost (a light one a fifth), against asks of the peers at 60 observations: medians of the last 11 of
@@ -160,6 +160,8 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=[*MEASURES], default=[*MEASURES])
     parser.add_argument("--out", help="a file for the ratios, as CSV")
     given = parser.parse_args()
+    if given.out:
+        open(given.out, "a").close()  # a path that is no good shows before anything is measured
     rows = []
     for part in given.parts:
         for dim, what, over, ratio in MEASURES[part](given.optuna):

@@ -36,7 +36,7 @@ def test_the_task_is_prepared_once_before_the_first_trial(tmp_path):
 def test_an_experiment_in_which_nothing_succeeds_ends_and_says_why(tmp_path):
     """Light trials that all fail would otherwise go on for ever: no heavy one is granted."""
     Square.accidents = {k: RuntimeError("no memory") for k in range(1000)}
-    experiment = change(method=Spec("btao", "baselines.btao.BTAOMethod"))
+    experiment = change(method=Spec("btao_joint", "baselines.btao.BTAOMethod"))
     for _ in range(2):  # the same command again says the same, and trains no more
         with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: RuntimeError: no memory"):
             run(experiment, tmp_path)
@@ -80,7 +80,7 @@ def test_a_value_beyond_what_btao_can_model_is_a_failed_trial_of_every_method(tm
 def test_a_task_whose_values_are_all_too_large_ends_a_run_of_heavy_ones(tmp_path):
     Square.accidents = {k: Evaluation(1e120, 3) for k in range(1000)}
     with pytest.raises(ExperimentFailed, match="the last 50 trials failed, at last with: the value is 1e\\+120"):
-        run(change(method=Spec("btao", "baselines.btao.BTAOMethod")), tmp_path)
+        run(change(method=Spec("btao_joint", "baselines.btao.BTAOMethod")), tmp_path)
 
 
 def test_a_method_that_asks_for_no_heavy_run_ends_with_budget_left_and_a_note(tmp_path, monkeypatch):

@@ -27,10 +27,10 @@ def words(task="toy", methods=None, **given):
 
 def test_names_and_options_are_those_of_the_command():
     asked = words(
-        methods=["btao", "tpe"],
+        methods=["btao_joint", "tpe"],
         seeds=range(2, 4),
         budget={"train_seconds": np.float64(2.5), "heavy": np.int64(3)},
-        parameters={"btao": {"light_per_heavy": 4, "start": "random"}},
+        parameters={"btao_joint": {"light_per_heavy": 4, "start": "random"}},
         task_parameters={"noise": 0.5, "rho_bounds": (0, 1)},
         out=Path("my runs"),
         address="tcp://a:1",
@@ -39,23 +39,23 @@ def test_names_and_options_are_those_of_the_command():
         scale=None,
     )
     assert asked == [
-        *("task=toy", "method=[btao,tpe]", "budget.train_seconds=2.5", "budget.heavy=3"),
-        *("methods.btao.light_per_heavy=4", "methods.btao.start=random"),
+        *("task=toy", "method=[btao_joint,tpe]", "budget.train_seconds=2.5", "budget.heavy=3"),
+        *("methods.btao_joint.light_per_heavy=4", "methods.btao_joint.start=random"),
         *("task.parameters.noise=0.5", "task.parameters.rho_bounds=[0,1]"),
         *("seeds=[2,3]", "out=my runs", "engine.address=tcp://a:1", "engine=dask", "shared_init=true"),
     ]
     (request,) = read(asked)
     assert (request.seeds, request.budget) == ((2, 3), {"heavy": 3, "train_seconds": 2.5})
     assert (request.out, request.address, request.shared_init) == (Path("my runs"), "tcp://a:1", True)
-    assert request.methods["btao"]["light_per_heavy"] == 4
+    assert request.methods["btao_joint"]["light_per_heavy"] == 4
 
 
 @pytest.mark.parametrize(
     "text", ["plain", "it's", "a,b", "1", "null", "${x}", " ", "", "a\\", "a\\'b", "\\${x}\\", "é"]
 )
 def test_a_text_stays_a_text(text):
-    (request,) = read([*words(parameters={"btao": {"start": text}}, methods="btao")])
-    assert request.methods["btao"]["start"] == text
+    (request,) = read([*words(parameters={"btao_joint": {"start": text}}, methods="btao_joint")])
+    assert request.methods["btao_joint"]["start"] == text
 
 
 SIGNS = st.text(st.sampled_from("'\"\\${}[]():=,.+-?~@/ \t\nae1é"), max_size=8)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from baselines.protocol import Capabilities
 from benchmarks.config.request import read
 from benchmarks.running.plan import plan
 from benchmarks.studies import execution, reference, verification
@@ -37,11 +38,11 @@ def made(tmp_path, monkeypatch):
 def test_what_is_finished_is_kept_and_another_machine_runs_the_rest_to_the_same_result(made, tmp_path):
     whole = reference.load("functions", folder=made("whole").parent)
     assert made.ran == ["forrester", "branin"]
-    unfinished = tmp_path / "reference" / "unfinished" / "functions.parquet"
+    unfinished = tmp_path / "reference" / "unfinished" / "functions"
     assert not unfinished.exists()
     with pytest.raises(KeyboardInterrupt):
         made("one", until="branin")
-    assert made.ran == ["forrester"] and unfinished.exists()
+    assert made.ran == ["forrester"] and [path.name for path in unfinished.iterdir()] == ["forrester.parquet"]
     again = reference.load("functions", folder=made("another").parent)
     assert made.ran == ["branin"] and not unfinished.exists()
     assert reference.sha256(again) == reference.sha256(whole)
@@ -63,18 +64,38 @@ def test_runs_of_other_settings_are_not_taken_for_these_and_left_out(made, tmp_p
 def test_a_task_of_which_a_run_is_missing_is_not_there(made, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         made("one", until="branin")
-    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions.parquet")
+    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions")
     forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
     assert kept.has(forrester) and kept.has(forrester[:1]) and not kept.has(branin)
     (more, _) = read([*COMMAND[:-1], "seeds=[1000,1001,1002]", f"out={tmp_path / 'new'}"])
     assert not kept.has(plan(more).experiments)
-    assert not Unfinished(tmp_path / "none.parquet").has(forrester)
+    assert not Unfinished(tmp_path / "none").has(forrester)
+
+
+def test_more_seeds_of_a_task_take_the_place_of_those_that_are_there(made, tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    monkeypatch.setitem(reference.COMMANDS, "functions", [[*COMMAND[:-1], "seeds=[1000,1001,1002]"]])
+    trials = reference.load("functions", folder=made("another").parent)
+    assert made.ran == ["forrester", "branin"] and trials["seed"].nunique() == 3
+    assert not trials.duplicated(["task", "hash", "seed", "trial"]).any()
+
+
+def test_a_method_whose_library_is_missing_ends_it_before_anything_is_lost(made, tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        made("one", until="branin")
+    kept = tmp_path / "reference" / "unfinished" / "functions" / "forrester.parquet"
+    before = kept.read_bytes()
+    monkeypatch.setattr("baselines.btao.BTAORateMethod.capabilities", Capabilities(requires=("no_such_library",)))
+    with pytest.raises(RuntimeError, match=r"the reference 'functions' is of all its methods: .*no_such_library"):
+        made("another")
+    assert kept.read_bytes() == before
 
 
 def test_whether_a_training_was_cached_is_known_of_all_tasks(made, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         made("one", until="branin")
-    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions.parquet")
+    kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions")
     forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
     rows = kept.of(forrester)
     other = rows.assign(task="branin", cached=rows["heavy"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import btao
-from btao import Level, minimize
+from btao import BTAO, Level, minimize
 from btao.running.objectives import check_levels
 from optimizer_runs import FREE, LINE
 
@@ -57,11 +57,30 @@ def test_levels_may_differ_in_patience_or_tolerance_alone(light, heavy):
         ({"light": (5,), "heavy": (50,)}, {}, (9.0, True)),
         ({"light": (5, 2), "heavy": (5, 3)}, {}, (5.0, True)),  # of as many iterations: the default
         ({"light": (5,), "heavy": (50,)}, {"heavy_cost": 3.0, "continues": False}, (3.0, False)),
+        ({"light": (5,), "heavy": (50,)}, {"heavy_cost": None, "continues": False}, (10.0, False)),
     ],
 )
 def test_the_rate_rule_knows_what_runs_cost_by_the_levels_and_by_whether_the_heavy_one_goes_on(levels, given, expected):
     optimizer = minimize(train, LINE, 1, levels=levels, n_init=1, **given).optimizer
     assert (optimizer.heavy_cost, optimizer.continues) == expected
+
+
+def test_a_run_goes_on_with_the_costs_of_its_state_where_none_are_given(tmp_path):
+    state, levels = tmp_path / "run.json", {"light": (5,), "heavy": (50,)}
+    state.write_text(BTAO(LINE, n_init=1, heavy_cost=7.0, continues=False).to_json())
+    arguments = {"levels": levels, "n_init": 1, "state": state}
+    assert minimize(train, LINE, 1, **arguments).optimizer.heavy_cost == 7.0
+    with pytest.raises(ValueError, match=r"holds a run with heavy_cost=7\.0, but heavy_cost=9\.0 is asked for"):
+        minimize(train, LINE, 1, **arguments, heavy_cost=9.0)
+
+
+def test_a_run_of_the_former_default_says_which_rule_goes_on(tmp_path):
+    state = tmp_path / "run.json"
+    state.write_text(BTAO(LINE, n_init=1, rule="joint").to_json())
+    plain = {"light": lambda config: config["x"], "heavy": lambda config: config["x"]}
+    with pytest.raises(ValueError, match="but rule='rate' is asked for: give rule='joint', or use another file"):
+        minimize(plain, LINE, 1, n_init=1, state=state)
+    assert minimize(plain, LINE, 1, n_init=1, state=state, rule="joint").optimizer.rule == "joint"
 
 
 def test_a_heavy_run_that_begins_anew_costs_all_its_iterations():
