@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,12 @@ class Plan:
         """The folders of the experiments that are done, with their methods and tasks."""
         done = (self.experiments[index] for index in self.done)
         return [(experiment.folder(self.request.out), experiment.parts) for experiment in done]
+
+    def only(self, indexes: Sequence[int]) -> Plan:
+        """The same of some experiments, by their places."""
+        places = {index: place for place, index in enumerate(indexes)}
+        done = {places[index]: progress for index, progress in self.done.items() if index in places}
+        return dataclasses.replace(self, experiments=[self.experiments[index] for index in indexes], done=done)
 
 
 def plan(request: Request) -> Plan:

@@ -30,7 +30,9 @@ from btao.running.files import replacing
 if TYPE_CHECKING:
     import pandas
 
+    from benchmarks.records.command import Command
     from benchmarks.running.experiment import Experiment
+    from benchmarks.running.plan import Plan
 
 FOLDER = ROOT / "results" / "reference"
 
@@ -281,29 +283,42 @@ def _run(
     from benchmarks.config.request import read
     from benchmarks.records.command import RUN_MODULE, Command
     from benchmarks.running.plan import plan as checked
-    from benchmarks.studies.execution import execute, trials
+    from benchmarks.studies.execution import execute
 
     experiments: list[Experiment] = []
     for command in commands:
         arguments = [*command, f"out={out}", "display=plain"]
         plans = [checked(request) for request in read(arguments)]
+        experiments += [experiment for plan in plans for experiment in plan.experiments]
         started = Command(RUN_MODULE, tuple(arguments), tuple(plan.job for plan in plans))
-        for part in [plans] if unfinished is None else [[plan] for plan in plans]:
-            if unfinished is not None and part[0].skipped:
-                raise RuntimeError(f"the reference {name!r} is of all its methods: {'; '.join(part[0].skipped)}")
-            runs = [experiment for plan in part for experiment in plan.experiments]
-            experiments += runs
-            if unfinished is not None and unfinished.has(runs):
-                print(f"in {unfinished.folder}: {part[0].title}")
-                continue
-            if not execute(part, started):
-                raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
-            if unfinished is not None:
-                unfinished.add(verification.slim(trials(runs, out)))
+        if unfinished is None:
+            well = execute(plans, started)
+        else:
+            well = all(_go_on(plan, started, unfinished) for plan in plans)
+        if not well:
+            raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
     if unfinished is not None:
         return unfinished.of(experiments)
-    loaded = records.load(out, strict=True)
-    return verification.slim(loaded) if name in verification.COMMANDS else loaded
+    trials = records.load(out, strict=True)
+    return verification.slim(trials) if name in verification.COMMANDS else trials
+
+
+def _go_on(plan: Plan, started: Command, unfinished: Unfinished) -> bool:
+    """Run what is not there of a plan, and keep it; False where a run fails."""
+    from benchmarks.studies.execution import execute, trials
+
+    if plan.skipped:
+        raise RuntimeError(f"a reference result is of all its methods: {'; '.join(plan.skipped)}")
+    left = unfinished.missing(plan.experiments)
+    if there := len(plan.experiments) - len(left):
+        print(f"{there} of {len(plan.experiments)} runs are in {unfinished.folder}: {plan.title}")
+    if not left:
+        return True
+    part = plan.only(left)
+    if not execute([part], started):
+        return False
+    unfinished.add(verification.slim(trials(part.experiments, plan.request.out)))
+    return True
 
 
 def check(name: str) -> None:

@@ -29,9 +29,10 @@ class Unfinished:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def has(self, experiments: Sequence[Experiment]) -> bool:
-        """Whether all these runs are there."""
-        return _runs(experiments) <= {run for task in _tasks(experiments) for run in _keys(self._read(task))}
+    def missing(self, experiments: Sequence[Experiment]) -> list[int]:
+        """The places of the runs that are not there."""
+        there = {run for task in _tasks(experiments) for run in _keys(self._read(task))}
+        return [place for place, each in enumerate(experiments) if _run(each) not in there]
 
     def add(self, trials: pandas.DataFrame) -> None:
         """Keep the trials of runs, in place of those that are there of the same runs."""
@@ -49,7 +50,7 @@ class Unfinished:
         """The trials of these runs, all of which are there, in the order of `records.load`."""
         import pandas
 
-        wanted = _runs(experiments)
+        wanted = {_run(each) for each in experiments}
         parts = [rows for task in _tasks(experiments) if (rows := self._read(task)) is not None]
         found = pandas.concat(parts, ignore_index=True)
         found = found[[run in wanted for run in _keys(found)]].sort_values(ORDER, kind="stable", ignore_index=True)
@@ -79,8 +80,8 @@ def _keys(trials: pandas.DataFrame | None) -> Iterator[tuple[str, str, int]]:
     return iter(()) if trials is None else trials[RUN].itertuples(index=False, name=None)
 
 
-def _runs(experiments: Sequence[Experiment]) -> set[tuple[str, str, int]]:
-    return {(each.task.name, each.hash, each.seed) for each in experiments}
+def _run(experiment: Experiment) -> tuple[str, str, int]:
+    return experiment.task.name, experiment.hash, experiment.seed
 
 
 def _tasks(experiments: Sequence[Experiment]) -> list[str]:

@@ -61,24 +61,27 @@ def test_runs_of_other_settings_are_not_taken_for_these_and_left_out(made, tmp_p
     assert hashes == 1
 
 
-def test_a_task_of_which_a_run_is_missing_is_not_there(made, tmp_path):
+def test_what_is_missing_is_told_run_by_run(made, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         made("one", until="branin")
     kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions")
     forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
-    assert kept.has(forrester) and kept.has(forrester[:1]) and not kept.has(branin)
+    assert kept.missing(forrester) == [] and kept.missing(branin) == [0, 1, 2, 3]
     (more, _) = read([*COMMAND[:-1], "seeds=[1000,1001,1002]", f"out={tmp_path / 'new'}"])
-    assert not kept.has(plan(more).experiments)
-    assert not Unfinished(tmp_path / "none").has(forrester)
+    seeds = [each.seed for each in plan(more).experiments]
+    assert [seeds[place] for place in kept.missing(plan(more).experiments)] == [1002, 1002]
+    assert Unfinished(tmp_path / "none").missing(forrester) == [0, 1, 2, 3]
 
 
-def test_more_seeds_of_a_task_take_the_place_of_those_that_are_there(made, tmp_path, monkeypatch):
+def test_of_a_task_that_is_there_in_part_the_rest_is_run(made, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         made("one", until="branin")
     monkeypatch.setitem(reference.COMMANDS, "functions", [[*COMMAND[:-1], "seeds=[1000,1001,1002]"]])
     trials = reference.load("functions", folder=made("another").parent)
     assert made.ran == ["forrester", "branin"] and trials["seed"].nunique() == 3
     assert not trials.duplicated(["task", "hash", "seed", "trial"]).any()
+    new = sorted(path.name for path in (tmp_path / "another" / "forrester").glob("*/seed-*"))
+    assert new == ["seed-1002", "seed-1002"]
 
 
 def test_a_method_whose_library_is_missing_ends_it_before_anything_is_lost(made, tmp_path, monkeypatch):
@@ -87,7 +90,7 @@ def test_a_method_whose_library_is_missing_ends_it_before_anything_is_lost(made,
     kept = tmp_path / "reference" / "unfinished" / "functions" / "forrester.parquet"
     before = kept.read_bytes()
     monkeypatch.setattr("baselines.btao.BTAORateMethod.capabilities", Capabilities(requires=("no_such_library",)))
-    with pytest.raises(RuntimeError, match=r"the reference 'functions' is of all its methods: .*no_such_library"):
+    with pytest.raises(RuntimeError, match=r"a reference result is of all its methods: .*no_such_library"):
         made("another")
     assert kept.read_bytes() == before
 
