@@ -21,8 +21,8 @@ from benchmarks.common.environment import portably
 from benchmarks.common.errors import UsageError
 from benchmarks.config.options import with_values
 from benchmarks.config.registry import ROOT, TABLES, find_table, is_grid
+from benchmarks.records.unfinished import Run, Unfinished
 from benchmarks.studies import verification
-from benchmarks.studies.unfinished import Unfinished
 from benchmarks.studies.verification import RECORDED
 from btao.running.files import replacing
 
@@ -298,7 +298,7 @@ def _run(
         if not well:
             raise RuntimeError(f"a run of the reference {name!r} failed; it says why above")
     if unfinished is not None:
-        return unfinished.of(experiments)
+        return unfinished.of(_runs(experiments))
     trials = records.load(out, strict=True)
     return verification.slim(trials) if name in verification.COMMANDS else trials
 
@@ -309,7 +309,7 @@ def _go_on(plan: Plan, started: Command, unfinished: Unfinished) -> bool:
 
     if plan.skipped:
         raise RuntimeError(f"a reference result is of all its methods: {'; '.join(plan.skipped)}")
-    left = unfinished.missing(plan.experiments)
+    left = unfinished.missing(_runs(plan.experiments))
     if there := len(plan.experiments) - len(left):
         print(f"{there} of {len(plan.experiments)} runs are in {unfinished.folder}: {plan.title}")
     if not left:
@@ -319,6 +319,10 @@ def _go_on(plan: Plan, started: Command, unfinished: Unfinished) -> bool:
         return False
     unfinished.add(verification.slim(trials(part.experiments, plan.request.out)))
     return True
+
+
+def _runs(experiments: Sequence[Experiment]) -> list[Run]:
+    return [(each.task.name, each.hash, each.seed) for each in experiments]
 
 
 def check(name: str) -> None:

@@ -244,14 +244,16 @@ def test_a_sum_with_reference_results_names_a_difference_of_their_settings(monke
     with pytest.warns(UserWarning, match=r"^currin: .* 2 settings.*task.parameters.noise=0.5 \(Midpoint\)$"):
         noisy = whole + study.run(**call, task_parameters={"noise": 0.5})
     (line,) = noisy.cautions
-    assert "task.parameters.noise=0.0 (bohb, btao, btao_paper" in line and noisy.latex().startswith(f"% {line}.\n")
+    assert "task.parameters.noise=0.0 (bohb, btao, btao_joint, btao_paper" in line and noisy.latex().startswith(
+        f"% {line}.\n"
+    )
 
 
 def test_what_reference_results_and_replays_have_in_common_is_known_where_their_data_are(monkeypatch):
     monkeypatch.delenv("BTAO_SCALE", raising=False)
     shared = references.settings("svm")
     trials = references.load("svm", seeds=1)
-    assert len(of_trials(trials, "svm", shared).settings) == 9
+    assert len(of_trials(trials, "svm", shared).settings) == 11
     assert shared["svm"]["data"]["name"] == trials["data"].iloc[0]
     assert of_trials(trials.assign(data="another"), "svm", shared).settings == {}
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from btao.running.files import replacing
 
+# pandas is imported when used: --help starts at once.
 if TYPE_CHECKING:
     import pandas
 
-    from benchmarks.running.experiment import Experiment
-
-RUN = ["task", "hash", "seed"]
+Run = tuple[str, str, int]
+RUN = ["task", "hash", "seed"]  # what a run is known by
 ORDER = ["task", "method", "hash", "seed"]  # as `records.load` sorts
 
 
@@ -29,10 +29,10 @@ class Unfinished:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def missing(self, experiments: Sequence[Experiment]) -> list[int]:
+    def missing(self, runs: Sequence[Run]) -> list[int]:
         """The places of the runs that are not there."""
-        there = {run for task in _tasks(experiments) for run in _keys(self._read(task))}
-        return [place for place, each in enumerate(experiments) if _run(each) not in there]
+        there = {run for task in _tasks(runs) for run in _keys(self._read(task))}
+        return [place for place, run in enumerate(runs) if run not in there]
 
     def add(self, trials: pandas.DataFrame) -> None:
         """Keep the trials of runs, in place of those that are there of the same runs."""
@@ -46,12 +46,12 @@ class Unfinished:
             with replacing(self._file(str(task))) as temporary:
                 new.to_parquet(temporary, index=False, compression="zstd")
 
-    def of(self, experiments: Sequence[Experiment]) -> pandas.DataFrame:
+    def of(self, runs: Sequence[Run]) -> pandas.DataFrame:
         """The trials of these runs, all of which are there, in the order of `records.load`."""
         import pandas
 
-        wanted = {_run(each) for each in experiments}
-        parts = [rows for task in _tasks(experiments) if (rows := self._read(task)) is not None]
+        wanted = {*runs}
+        parts = [rows for task in _tasks(runs) if (rows := self._read(task)) is not None]
         found = pandas.concat(parts, ignore_index=True)
         found = found[[run in wanted for run in _keys(found)]].sort_values(ORDER, kind="stable", ignore_index=True)
         if "cached" in found:  # it is not of tasks of which nothing was
@@ -75,14 +75,10 @@ class Unfinished:
         return pandas.read_parquet(path) if path.exists() else None
 
 
-def _keys(trials: pandas.DataFrame | None) -> Iterator[tuple[str, str, int]]:
+def _keys(trials: pandas.DataFrame | None) -> Iterator[Run]:
     """Of each row the run that it is of."""
     return iter(()) if trials is None else trials[RUN].itertuples(index=False, name=None)
 
 
-def _run(experiment: Experiment) -> tuple[str, str, int]:
-    return experiment.task.name, experiment.hash, experiment.seed
-
-
-def _tasks(experiments: Sequence[Experiment]) -> list[str]:
-    return sorted({each.task.name for each in experiments})
+def _tasks(runs: Sequence[Run]) -> list[str]:
+    return sorted({task for task, _, _ in runs})
