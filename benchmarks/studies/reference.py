@@ -62,7 +62,7 @@ PROFILE = [
 NAMES = (*COMMANDS, "profile")
 # What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
 # start where the scale is not to be chosen.
-QUICK = {"method": "[random_search,gp_bo,btao_paper,btao]"}
+QUICK = {"method": "[random_search,gp_bo,btao_paper,btao_joint,btao]"}
 SMALL = {
     "toy": {"scale": "smoke"},
     "synthetic": {"scale": "smoke", **QUICK},
