@@ -12,7 +12,7 @@ from baselines.pending_trials import check_seed
 from baselines.protocol import Capabilities, Measurement, Problem, SearchExhausted, Trial
 from btao import BTAO, Space, SpaceExhausted
 from btao.checks import check_integer
-from btao.interface.arguments import LIGHT_PER_HEAVY, has, rule_of
+from btao.interface.arguments import LIGHT_PER_HEAVY, has, rule_of, supplied
 from btao.spaces.constraint import allowed_points
 from btao.trial import Trial as Asked
 
@@ -85,8 +85,7 @@ class BTAOMethod:
             "delta_bounds": problem.delta_bounds,
             "rho_bounds": problem.rho_bounds,
         }
-        own = {"delta_bounds": delta_bounds, "rho_bounds": rho_bounds}
-        own = {name: value for name, value in own.items() if value is not None}
+        bounds = {"delta_bounds": delta_bounds, "rho_bounds": rho_bounds}
         self._optimizer = BTAO(
             problem.space,
             seed=seed,
@@ -98,7 +97,7 @@ class BTAOMethod:
             logarithm=logarithm,
             ordered=ordered,
             noise=noise,
-            **{name: value for name, value in of_problem.items() if has(rule, name)} | own,
+            **bounds | supplied(rule, bounds, of_problem),
         )
         self._recommended: int | None = None
         self._asked: dict[int, Asked] = {}

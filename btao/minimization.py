@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from btao.checks import check_integer, is_number
-from btao.interface.arguments import has, rule_of
+from btao.interface.arguments import rule_of, supplied
 from btao.optimizer import BTAO
 from btao.running.objectives import check_levels, check_objectives, run_costs
 from btao.running.run import Run
@@ -152,10 +152,8 @@ def minimize(
     n_jobs = check_integer("n_jobs", n_jobs)
     _check_number("timeout", timeout, 0)
     _check_number("target", target, -math.inf)
-    derived: dict[str, Any] = {}
-    if has(rule_of(options.get("rule"), options.get("candidates")), "heavy_cost"):
-        costs = run_costs(functions, trained_to, options.get("continues"))
-        derived = {name: value for name, value in costs.items() if options.get(name) is None}
+    rule = rule_of(options.get("rule"), options.get("candidates"))
+    derived = supplied(rule, options, run_costs(functions, trained_to, options.get("continues")))
     optimizer = BTAO(space, seed=seed, **options | derived)
     light, heavy = optimizer.start_size
     if heavy > n_heavy and warm_start is None:

@@ -37,6 +37,11 @@ def has(rule: str, argument: str) -> bool:
     return rule in OF_RULES.get(argument, RULES)
 
 
+def supplied(rule: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of arguments that the rule has a use for, and that are not given or None."""
+    return {name: value for name, value in defaults.items() if given.get(name) is None and has(rule, name)}
+
+
 def check_of_rule(rule: str, given: Mapping[str, Any]) -> None:
     """Refuse arguments that are given, so not None, and have no effect with the rule."""
     for name, value in given.items():

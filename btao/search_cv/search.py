@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from btao.checks import check_integer, is_integer, is_number
-from btao.interface.arguments import has, rule_of
+from btao.interface.arguments import rule_of, supplied
 from btao.optimizer import BTAO
 from btao.rules.rule import SpaceExhausted
 from btao.search_cv.candidates import Candidates
@@ -253,11 +253,10 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
         own: dict[str, Any] = {"seed": seed, "rule": self.rule, "n_init": self.n_init}
         if twice := sorted({*options} & {*own, "space", "direction"}):
             raise ValueError(f"options must leave {twice} to the arguments of the search, got {options!r}")
-        if has(rule_of(self.rule, options.get("candidates")), "heavy_cost"):
-            # A fit of scikit-learn begins anew.
-            costs = {"continues": False, "heavy_cost": levels["heavy"].amount / levels["light"].amount}
-            options = costs | options
-        return BTAO(candidates.space, **own, **options)
+        # A fit of scikit-learn begins anew.
+        costs = {"continues": False, "heavy_cost": levels["heavy"].amount / levels["light"].amount}
+        rule = rule_of(self.rule, options.get("candidates"))
+        return BTAO(candidates.space, **own, **options | supplied(rule, options, costs))
 
     def _levels(self, candidates: Candidates, seed: int) -> dict[LevelName, _Level]:
         """Both levels, from the resource and its amounts."""

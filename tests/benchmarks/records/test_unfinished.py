@@ -11,10 +11,6 @@ from benchmarks.studies import execution, reference, verification
 COMMAND = ["-m", "task=forrester,branin", "budget.iterations=20", "method=[random_search,btao]", "seeds=[1000,1001]"]
 
 
-def runs_of(experiments):
-    return [(each.task.name, each.hash, each.seed) for each in experiments]
-
-
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """A function that makes a small `functions` below a folder; in it the tasks that were run, in order."""
@@ -70,11 +66,11 @@ def test_what_is_missing_is_told_run_by_run(made, tmp_path):
         made("one", until="branin")
     kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions")
     forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
-    assert kept.missing(runs_of(forrester)) == [] and kept.missing(runs_of(branin)) == [0, 1, 2, 3]
+    assert kept.missing(reference._runs(forrester)) == [] and kept.missing(reference._runs(branin)) == [0, 1, 2, 3]
     (more, _) = read([*COMMAND[:-1], "seeds=[1000,1001,1002]", f"out={tmp_path / 'new'}"])
     seeds = [each.seed for each in plan(more).experiments]
-    assert [seeds[place] for place in kept.missing(runs_of(plan(more).experiments))] == [1002, 1002]
-    assert Unfinished(tmp_path / "none").missing(runs_of(forrester)) == [0, 1, 2, 3]
+    assert [seeds[place] for place in kept.missing(reference._runs(plan(more).experiments))] == [1002, 1002]
+    assert Unfinished(tmp_path / "none").missing(reference._runs(forrester)) == [0, 1, 2, 3]
 
 
 def test_of_a_task_that_is_there_in_part_the_rest_is_run(made, tmp_path, monkeypatch):
@@ -104,11 +100,11 @@ def test_whether_a_training_was_cached_is_known_of_all_tasks(made, tmp_path):
         made("one", until="branin")
     kept = Unfinished(tmp_path / "reference" / "unfinished" / "functions")
     forrester, branin = (plan(each).experiments for each in read([*COMMAND, f"out={tmp_path / 'new'}"]))
-    rows = kept.of(runs_of(forrester))
+    rows = kept.of(reference._runs(forrester))
     other = rows.assign(task="branin", cached=rows["heavy"])
     for run in branin:
         other.loc[(other["method"] == run.method.name) & (other["seed"] == run.seed), "hash"] = run.hash
     kept.add(other)
-    found = kept.of(runs_of([*forrester, *branin]))
+    found = kept.of(reference._runs([*forrester, *branin]))
     assert found["cached"].dtype == bool
     assert found.groupby("task")["cached"].sum().to_dict() == {"branin": rows["heavy"].sum(), "forrester": 0}
