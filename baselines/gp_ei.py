@@ -38,10 +38,10 @@ class GPEI(GPBO):
 
     Notes
     -----
-    Version 2: the least nugget is 1e-10, not 1e-8.
+    Version 2: the least nugget is 1e-10, not 1e-8. Version 3: little noise is probable.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def __init__(self, problem: Problem, seed: int, n_init: int | None = None, logarithm: bool | None = None) -> None:
         if not (logarithm is None or isinstance(logarithm, bool)):

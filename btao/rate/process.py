@@ -22,11 +22,16 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from scipy.spatial.distance import cdist
 
 from btao.arrays import FloatArray, IntArray
-from btao.gp import JITTER, LOG_NUGGET_MEAN, LOG_NUGGET_STD, Kernel, Pairs, best_minimum
+from btao.gp import JITTER, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
+# The least nugget costs 4 nats. With the prior of `gp` it costs 20: a process of few points takes curvature for noise,
+# and the search stalls.
+LOG_NUGGET_MEAN, LOG_NUGGET_STD = np.log(1e-5), 4.0
+# The posterior of few points may have one maximum where they are noise and one where they are none.
+LOG_NUGGET_STARTS = LOG_NUGGET_MEAN - 1.5 * LOG_NUGGET_STD, LOG_NUGGET_MEAN + 1.5 * LOG_NUGGET_STD
 # The least is a hundred times what a factorization of 2,500 points bears. With 1e-8 the last digits of values without
-# noise are lost, and the search stalls.
+# noise are lost, and the search stalls, too.
 LOG_NUGGET_BOUNDS = np.log(JITTER), np.log(2.0)
 # The least sigma^2: keeps data without spread from a zero variance.
 VARIANCE_FLOOR = 1e-12
@@ -130,7 +135,8 @@ class Process:
         start : (dim + 1,) array, optional
             Hyperparameters near which the best ones may be. Without it any search is wide.
         search : {"wide", "near", "none"}
-            From `start` and from the center of the prior, from `start` alone, or not at all: `start` as it is.
+            From `start` and from the prior's most probable lengths with little and with much noise, from `start`
+            alone, or not at all: `start` as it is.
         """
         if search == "none" and start is not None:
             return cls(kernel, points, basis, z, prior, start)
@@ -144,7 +150,7 @@ class Process:
         bounds = [LOG_LENGTH_BOUNDS] * kernel.dim + [LOG_NUGGET_BOUNDS]
         starts = [] if start is None else [np.clip(start, *np.transpose(bounds))]
         if start is None or search == "wide":
-            starts.append(np.append(np.full(kernel.dim, LOG_LENGTH_MEAN), LOG_NUGGET_MEAN))
+            starts += [np.append(np.full(kernel.dim, LOG_LENGTH_MEAN), nugget) for nugget in LOG_NUGGET_STARTS]
         return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds, TOLERANCE))
 
     def fantasize(self, points: FloatArray, basis: FloatArray) -> Process:

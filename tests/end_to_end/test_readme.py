@@ -55,7 +55,7 @@ def test_every_example_is_run_here():
 
 def test_the_example_of_tuning_finds_the_best_rate(run, capsys):
     result = run("Tune your own model")["result"]
-    assert result.config["rate"] == pytest.approx(0.3, abs=2e-3)
+    assert result.config["rate"] == pytest.approx(0.3, abs=1e-3)
     assert capsys.readouterr().out == f"{result.config} {result.value}\n"
 
 

@@ -68,7 +68,7 @@ def test_without_prior_and_a0_the_likelihood_is_the_profiled_normal_one():
     value, _ = log_posterior(THETA, Pairs.of(Kernel(2), X), H, Z, FLAT)
     process = Process(Kernel(2), X, H, Z, FLAT, THETA)
     normal = multivariate_normal(H @ process.beta, process.variance * R())
-    standardized = (THETA - [np.log(0.5), np.log(0.5), np.log(1e-3)]) / [0.8, 0.8, 2.5]
+    standardized = (THETA - np.log([0.5, 0.5, 1e-5])) / [0.8, 0.8, 4.0]
     constant = -4.5 * np.log(2 * np.pi) - 4.5
     assert value == pytest.approx(normal.logpdf(Z) - constant - 0.5 * standardized @ standardized, rel=1e-10)
 
@@ -98,7 +98,7 @@ def test_the_fit_is_no_worse_than_its_starts_and_keeps_to_its_bounds():
     pairs = Pairs.of(Kernel(2), X)
     fitted = Process.fitted(Kernel(2), X, H, Z, PRIOR, start=np.log([30.0, 1e-3, 9.0]))  # out of its bounds
     best = log_posterior(fitted.theta, pairs, H, Z, PRIOR)[0]
-    assert best >= log_posterior(np.log([0.5, 0.5, 1e-3]), pairs, H, Z, PRIOR)[0]
+    assert best >= log_posterior(np.log([0.5, 0.5, 1e-5]), pairs, H, Z, PRIOR)[0]
     assert (fitted.theta >= np.log([0.02, 0.02, 1e-10]) - 1e-12).all()
     assert (fitted.theta <= np.log([20, 20, 2]) + 1e-12).all()
 
@@ -110,12 +110,13 @@ def test_a_search_is_as_wide_as_it_is_asked_to_be():
         starts.append([start.tolist() for start in given])
         return given[0]
 
-    start, center = np.log([0.3, 0.3, 1e-2]), np.log([0.5, 0.5, 1e-3])
+    start = np.log([0.3, 0.3, 1e-2])
+    wide = [[np.log(0.5), np.log(0.5), np.log(1e-5) + side] for side in (-6.0, 6.0)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(process_module, "best_minimum", spied)
         for search, given in (("wide", start), ("near", start), ("near", None), ("none", start)):
             fitted = Process.fitted(Kernel(2), X, H, Z, PRIOR, given, search)
-    assert starts == [[start.tolist(), center.tolist()], [start.tolist()], [center.tolist()]]
+    assert starts == [[start.tolist(), *wide], [start.tolist()], wide]
     np.testing.assert_array_equal(fitted.theta, start)
 
 
@@ -162,7 +163,8 @@ def test_a_correlation_that_is_not_positive_definite_is_refused():
 def test_values_that_differ_by_a_millionth_of_their_spread_are_told_apart():
     x = np.concatenate([np.linspace(0, 1, 9), 0.5 + np.array([-3e-3, -1e-3, 1e-3, 2e-3])])[:, None]
     at = np.array([[0.4995], [0.5], [0.5015]])
-    process = Process.fitted(Kernel(1), x, np.ones((13, 1)), (x[:, 0] - 0.5003) ** 2, CONSTANT)
+    start = np.log([0.5, 1e-3])  # from which the better of two maxima of the posterior is found
+    process = Process.fitted(Kernel(1), x, np.ones((13, 1)), (x[:, 0] - 0.5003) ** 2, CONSTANT, start)
     mean, _ = process.parts(at).moments(np.ones((3, 1)))
     np.testing.assert_allclose(mean, (at[:, 0] - 0.5003) ** 2, atol=3e-7)
 
