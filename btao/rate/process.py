@@ -25,10 +25,11 @@ from btao.arrays import FloatArray, IntArray
 from btao.gp import JITTER, Kernel, Pairs, best_minimum
 
 LOG_LENGTH_MEAN, LOG_LENGTH_STD, LOG_LENGTH_BOUNDS = np.log(0.5), 0.8, (np.log(0.02), np.log(20.0))
-# The least nugget costs 4 nats. With the prior of `gp` it costs 20: a process of few points takes curvature for noise,
+# The least nugget costs 4 nats. With the prior of `gp` it costs 21: a process of few points takes curvature for noise,
 # and the search stalls.
 LOG_NUGGET_MEAN, LOG_NUGGET_STD = np.log(1e-5), 4.0
-# The posterior of few points may have one maximum where they are noise and one where they are none.
+# The posterior of few points may have a maximum that takes part of them for noise, and one that does not. A start is on
+# either side, and within the bounds.
 LOG_NUGGET_STARTS = LOG_NUGGET_MEAN - 1.5 * LOG_NUGGET_STD, LOG_NUGGET_MEAN + 1.5 * LOG_NUGGET_STD
 # The least is a hundred times what a factorization of 2,500 points bears. With 1e-8 the last digits of values without
 # noise are lost, and the search stalls, too.

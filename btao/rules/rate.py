@@ -24,8 +24,8 @@ from btao.trial import LEVELS, LevelName, Trial, measured
 # which the best of them is promoted (METHOD item 27).
 MAX_LIGHT_RUN = 4
 MAX_LIGHT_SHARE = 2.0
-# Hyperparameters are searched from where their prior has them, too, while a level has few results, and later each time
-# it has as many more. The likelihood of few has several maxima: with searches from the last one alone, regrets grew.
+# Hyperparameters are searched widely while a level has few results, and later each time it has as many more. The
+# likelihood of few has several maxima: with searches from the last one alone, regrets grew.
 FEW, WIDE_EVERY = 24, 8
 # Of each ascent to new points, on ln of the worth. Near the optimum of values without noise it would take 40 steps,
 # and regrets are the same.
