@@ -45,8 +45,8 @@ LOG_PHI_BOUNDS = (np.log(1e-2), np.log(1e3))
 # Weak normal prior on ln phi: carries the first iterations, where the likelihood is flat.
 LOG_PHI_PRIOR_MEAN = 0.0
 LOG_PHI_PRIOR_STD = 2.0
-# The nugget, the variance of noise over sigma^2, where noise is estimated (METHOD item 29; the rate rule has a prior and
-# bounds of its own, item 21).
+# The nugget, the variance of noise over sigma^2, where noise is estimated (METHOD item 29; the rate rule has a prior
+# and bounds of its own, item 21).
 LOG_NUGGET_MEAN, LOG_NUGGET_STD, LOG_NUGGET_BOUNDS = np.log(1e-3), 2.5, (np.log(1e-8), np.log(2.0))
 
 

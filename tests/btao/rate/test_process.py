@@ -98,7 +98,7 @@ def test_the_fit_is_no_worse_than_its_starts_and_keeps_to_its_bounds():
     pairs = Pairs.of(Kernel(2), X)
     fitted = Process.fitted(Kernel(2), X, H, Z, PRIOR, start=np.log([30.0, 1e-3, 9.0]))  # out of its bounds
     best = log_posterior(fitted.theta, pairs, H, Z, PRIOR)[0]
-    starts = [np.log([0.5, 0.5, 1e-5]) + [0, 0, side] for side in (-6, 6)] + [np.log([20.0, 0.02, 2.0])]
+    starts = np.log([[0.5, 0.5, 1e-5 * np.exp(-6)], [0.5, 0.5, 1e-5 * np.exp(6)], [20.0, 0.02, 2.0]])
     assert best >= max(log_posterior(start, pairs, H, Z, PRIOR)[0] for start in starts)
     assert (fitted.theta >= np.log([0.02, 0.02, 1e-10]) - 1e-12).all()
     assert (fitted.theta <= np.log([20, 20, 2]) + 1e-12).all()
