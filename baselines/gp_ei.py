@@ -38,8 +38,8 @@ class GPEI(GPBO):
 
     Notes
     -----
-    Version 2: the least nugget is 1e-10, not 1e-8. Version 3: its prior is wider and about
-    1e-5, not 1e-3, and searched from a small and a large one.
+    Version 2: the least nugget is 1e-10, not 1e-8. Version 3: its prior is wider and about 1e-5, not 1e-3,
+    and searched from a small and a large one.
     """
 
     version: ClassVar[int] = 3
