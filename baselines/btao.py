@@ -147,8 +147,8 @@ class BTAORateMethod(BTAOMethod):
     """`btao`: a class of its own, so that a change of its rule leaves the runs of the others what they are.
 
     Version 2: what it recommends takes the noise off light values, too. Version 3: its least nugget is 1e-10, not 1e-8,
-    and its search ends after 25 steps. Version 4: its prior of the nugget is wider and about 1e-5, not 1e-3, and searched
-    from a small and a large one.
+    and its search ends after 25 steps. Version 4: its prior of the nugget is wider and about 1e-5, not 1e-3, and
+    searched from a small and a large one.
     """
 
     version: ClassVar[int] = 4
