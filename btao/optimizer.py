@@ -1,4 +1,4 @@
-"""BTAO by ask and tell: the paper's Algorithm 2, and rules of our own (METHOD items 10-29).
+"""BTAO by ask and tell: the paper's Algorithm 2, and rules of our own (METHOD items 10-30).
 
 The class, its arguments and `ask`; its other methods are those of its bases in `btao.interface`.
 """
@@ -47,7 +47,7 @@ class BTAO(Telling, Showing, Saving):
         How the next trial is chosen; None: "rate".
 
         "rate": a new light run or the heavy run of a known light point, whichever promises the largest improvement per
-        cost (METHOD items 19-28).
+        cost (METHOD items 19-28, 30).
         "paper": `light_per_heavy` light runs where the light response is promising, then a heavy run at the most
         promising of all light points, by a truncated additive model (paper Algorithm 2).
         "joint": the same, but the last of these light runs is where the heavy response is promising, so that the heavy

@@ -21,6 +21,8 @@ class RateOfNew:
     light_cost, heavy_cost : float
     ordered : bool
         Whether a heavy value is known not to exceed its light one.
+    inflation : float
+        What standard deviations of heavy z are multiplied by (METHOD item 30).
     """
 
     model: TwoLevelModel
@@ -28,19 +30,21 @@ class RateOfNew:
     light_cost: float
     heavy_cost: float
     ordered: bool
+    inflation: float = 1.0
 
     def values(self, X: FloatArray) -> FloatArray:
         """At points (m, dim), each (m,)."""
         nodes = self.model.at_nodes(X)
-        gains = log_improvement(self.best, nodes.mean, nodes.variance, nodes.light if self.ordered else None)
+        variance = self.inflation**2 * nodes.variance
+        gains = log_improvement(self.best, nodes.mean, variance, nodes.light if self.ordered else None)
         return log_rate_of_new(gains, WEIGHTS, self.light_cost, self.heavy_cost)[0]
 
     def slopes(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`values` and their derivatives (m, dim) along continuous parameters."""
         nodes = self.model.at_nodes(X)
-        upper = nodes.light if self.ordered else None
-        gains = log_improvement(self.best, nodes.mean, nodes.variance, upper)
+        variance, upper = self.inflation**2 * nodes.variance, nodes.light if self.ordered else None
+        gains = log_improvement(self.best, nodes.mean, variance, upper)
         rates, shares = log_rate_of_new(gains, WEIGHTS, self.light_cost, self.heavy_cost)
-        slopes = improvement_slopes(gains, self.best, nodes.mean, nodes.variance, upper)
+        slopes = improvement_slopes(gains, self.best, nodes.mean, variance, upper)
         by_mean, by_variance, by_upper = (shares * slope for slope in slopes)
-        return rates, nodes.slopes(by_upper, by_mean, by_variance)
+        return rates, nodes.slopes(by_upper, by_mean, self.inflation**2 * by_variance)

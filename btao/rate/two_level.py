@@ -87,6 +87,11 @@ class TwoLevelModel:
         """ln l and ln eta of both processes."""
         return self.light.theta, None if self.heavy is None else self.heavy.theta
 
+    @property
+    def heavy_variance(self) -> float:
+        """sigma^2 of the heavy process."""
+        return self._grown().variance
+
     def without_light_noise(self) -> TwoLevelModel:
         """The model that stands on light values at heavy points as the light process has them (METHOD item 29)."""
         heavy = self._grown()

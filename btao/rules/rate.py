@@ -1,4 +1,4 @@
-"""The rate rule: the run, light or heavy, that promises the largest improvement per cost (METHOD items 19-28)."""
+"""The rate rule: the run, light or heavy, that promises the largest improvement per cost (METHOD items 19-28, 30)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from btao.rate.improvement import log_improvement
 from btao.rate.new_points import RateOfNew
 from btao.rate.outputs import Outputs
 from btao.rate.process import Search
+from btao.rate.stagnation import inflations, log_least_improvement
 from btao.rate.two_level import Data, TwoLevelModel
 from btao.rules.history import History
 from btao.rules.recommendation import least_expected
@@ -81,14 +82,12 @@ class RateRule(Rule):
         history = self.history
         if (point := self._of_start()) is not None:
             return "light", point
-        lights = history.select("light")
         n_heavy = len(history.select("heavy"))
         if n_heavy < (self._n_init_heavy or 0) and (first := history.heavy_candidates(within=len(self.design))):
             return "heavy", first[0].point
         ready = history.heavy_candidates()
         if not history.paired():
             return self._first_heavy(ready)
-        known = history.points(lights)
         outputs, model = self._model(commit=True)
         model = self._with_pending(outputs, model)
         costs = self._costs()
@@ -96,14 +95,15 @@ class RateRule(Rule):
         heavies = np.array([measured(trial) for trial in history.select("heavy", "ok")])
         best = float(outputs.to_z(heavies).min())
 
-        rates = self._rates_of_known(outputs, model, best, ready) - np.log(heavy_cost)
-        if ready and self._must_promote(costs):
-            return "heavy", ready[int(rates.argmax())].point
-
-        new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered)
-        around = np.vstack([history.best_points("heavy", N_BEST), history.best_points("light", N_BEST)])
-        new = self._maximize(new_points.values, known, around, new_points.slopes, ENDING)
-        if new is not None and (not ready or rates.max() < new_points.values(new[None, :])[0]):
+        promote = bool(ready) and self._must_promote(costs)
+        least = log_least_improvement(model.heavy_variance) - np.log(heavy_cost)
+        for inflation in inflations(outputs.to_z(heavies)):
+            rates = self._rates_of_known(outputs, model, best, ready, inflation) - np.log(heavy_cost)
+            new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered, inflation)
+            new, new_rate = (None, -np.inf) if promote else self._best_new(new_points)
+            if max(rates.max(initial=-np.inf), new_rate) >= least:
+                break
+        if new is not None and (not ready or rates.max() < new_rate):
             return "light", new
         if not ready:
             raise self._exhausted()
@@ -168,13 +168,23 @@ class RateRule(Rule):
         in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
         return in_a_row or costs.too_light(MAX_LIGHT_SHARE, self._continues)
 
-    def _rates_of_known(self, outputs: Outputs, model: TwoLevelModel, best: float, ready: list[Trial]) -> FloatArray:
-        """ln of the improvement that a heavy run of each known light point promises (METHOD item 25)."""
+    def _rates_of_known(
+        self, outputs: Outputs, model: TwoLevelModel, best: float, ready: list[Trial], inflation: float
+    ) -> FloatArray:
+        """ln of the improvement that a heavy run of each known light point promises (METHOD items 25 and 30)."""
         if not ready:
             return np.empty(0)
         light = outputs.to_z(np.array([measured(trial) for trial in ready]))
         mean, variance = model.heavy_moments(self.history.points(ready), light)
-        return log_improvement(best, mean, variance, light if self._ordered else None)
+        return log_improvement(best, mean, inflation**2 * variance, light if self._ordered else None)
+
+    def _best_new(self, new_points: RateOfNew) -> tuple[FloatArray | None, float]:
+        """The point without a light run that is worth most, and ln of its rate; None and -inf if there is none."""
+        history = self.history
+        known = history.points(history.select("light"))
+        around = np.vstack([history.best_points("heavy", N_BEST), history.best_points("light", N_BEST)])
+        new = self._maximize(new_points.values, known, around, new_points.slopes, ENDING)
+        return new, -np.inf if new is None else float(new_points.values(new[None, :])[0])
 
     def _costs(self) -> Costs:
         """Costs of the runs told so far, by light run; of those made elsewhere only what has a heavy run counts."""

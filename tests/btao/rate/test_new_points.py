@@ -1,12 +1,13 @@
-"""The worth of new points and its slopes (METHOD items 26 and 28)."""
+"""The worth of new points and its slopes (METHOD items 26, 28 and 30)."""
 
 import numpy as np
 import pytest
 
 from btao.gp import Kernel
 from btao.parameters import Categorical, Integer, Real
+from btao.rate.improvement import log_improvement, log_rate_of_new
 from btao.rate.new_points import RateOfNew
-from btao.rate.two_level import Data, TwoLevelModel
+from btao.rate.two_level import WEIGHTS, Data, TwoLevelModel
 from btao.space import Space
 from btao.spaces.conditions import When
 
@@ -28,10 +29,11 @@ def model_of(space):
     return TwoLevelModel.fit(Kernel(space.dim, space), data, (theta, theta), ("none", "none")), float(heavy.min())
 
 
+@pytest.mark.parametrize("inflation", [1.0, 10.0])
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("space", [REAL, MIXED], ids=["real", "mixed"])
-def test_the_slopes_are_those_of_differences_along_active_real_parameters_and_0_along_others(space, ordered):
-    rate = RateOfNew(*model_of(space), light_cost=1.0, heavy_cost=4.0, ordered=ordered)
+def test_the_slopes_are_those_of_differences_along_active_real_parameters_and_0_along_others(space, ordered, inflation):
+    rate = RateOfNew(*model_of(space), light_cost=1.0, heavy_cost=4.0, ordered=ordered, inflation=inflation)
     X = space.snap(np.random.default_rng(1).random((12, space.dim)))
     values, slopes = rate.slopes(X)
     np.testing.assert_array_equal(values, rate.values(X))
@@ -41,3 +43,13 @@ def test_the_slopes_are_those_of_differences_along_active_real_parameters_and_0_
         expected[:, index] = (rate.values(X + step) - rate.values(X - step)) / 2e-5
     np.testing.assert_allclose(slopes, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
     assert np.abs(expected).max() > 1
+
+
+def test_inflation_multiplies_the_standard_deviations_of_heavy_values_alone():
+    model, best = model_of(REAL)
+    X = np.random.default_rng(2).random((6, 2))
+    nodes = model.at_nodes(X)
+    gains = log_improvement(best, nodes.mean, (30.0 * np.sqrt(nodes.variance)) ** 2)
+    expected, _ = log_rate_of_new(gains, WEIGHTS, 1.0, 4.0)
+    inflated = RateOfNew(model, best, light_cost=1.0, heavy_cost=4.0, ordered=False, inflation=30.0)
+    np.testing.assert_allclose(inflated.values(X), expected, rtol=1e-12)
