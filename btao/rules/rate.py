@@ -92,13 +92,16 @@ class RateRule(Rule):
         model = self._with_pending(outputs, model)
         costs = self._costs()
         light_cost, heavy_cost = costs.of_runs()
-        heavies = np.array([measured(trial) for trial in history.select("heavy", "ok")])
-        best = float(outputs.to_z(heavies).min())
+        heavies = history.select("heavy")
+        z = outputs.to_z(np.array([measured(trial) if trial.status == "ok" else np.inf for trial in heavies]))
+        best = float(z.min())
 
         promote = bool(ready) and self._must_promote(costs)
+        mean, variance, upper = self._of_known(outputs, model, ready)
         least = log_least_improvement(model.heavy_variance) - np.log(heavy_cost)
-        for inflation in inflations(outputs.to_z(heavies)):
-            rates = self._rates_of_known(outputs, model, best, ready, inflation) - np.log(heavy_cost)
+        given = np.array([trial.given for trial in heavies])  # of these the order says nothing
+        for inflation in inflations(z[~given], z[given].min(initial=np.inf)):
+            rates = log_improvement(best, mean, inflation**2 * variance, upper) - np.log(heavy_cost)
             new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered, inflation)
             new, new_rate = (None, -np.inf) if promote else self._best_new(new_points)
             if max(rates.max(initial=-np.inf), new_rate) >= least:
@@ -168,15 +171,15 @@ class RateRule(Rule):
         in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
         return in_a_row or costs.too_light(MAX_LIGHT_SHARE, self._continues)
 
-    def _rates_of_known(
-        self, outputs: Outputs, model: TwoLevelModel, best: float, ready: list[Trial], inflation: float
-    ) -> FloatArray:
-        """ln of the improvement that a heavy run of each known light point promises (METHOD items 25 and 30)."""
+    def _of_known(
+        self, outputs: Outputs, model: TwoLevelModel, ready: list[Trial]
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Mean and variance of heavy z at known light points, and its upper bound (METHOD items 22, 23 and 25)."""
         if not ready:
-            return np.empty(0)
+            return np.empty(0), np.empty(0), None
         light = outputs.to_z(np.array([measured(trial) for trial in ready]))
         mean, variance = model.heavy_moments(self.history.points(ready), light)
-        return log_improvement(best, mean, inflation**2 * variance, light if self._ordered else None)
+        return mean, variance, light if self._ordered else None
 
     def _best_new(self, new_points: RateOfNew) -> tuple[FloatArray | None, float]:
         """The point without a light run that is worth most, and ln of its rate; None and -inf if there is none."""
