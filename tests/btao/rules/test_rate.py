@@ -67,6 +67,26 @@ def test_it_finds_the_minimizer_within_the_cost_of_a_few_heavy_runs():
         assert optimizer.best.value - 0.05 < 2e-3
 
 
+def worths(optimizer, ready):
+    """By their definitions the worth of heavy runs of `ready`, and that of new points: functions of an inflation."""
+    rule, history = optimizer._rule, optimizer._history
+    outputs, model = rule._model()
+    light_cost, heavy_cost = rule._costs().of_runs()
+    best = outputs.to_z(np.array([optimizer.best.value]))[0]
+    z = outputs.to_z(np.array([each.value for each in ready]))
+    mean, variance = model.heavy_moments(history.points(ready), z) if ready else (np.empty(0), np.empty(0))
+
+    def of_known(inflation=1.0):
+        return np.exp(log_improvement(best, mean, inflation**2 * variance)) / heavy_cost
+
+    def of_new(points, inflation=1.0):
+        nodes = model.at_nodes(points)
+        gains = log_improvement(best, nodes.mean, inflation**2 * nodes.variance)
+        return np.exp(log_rate_of_new(gains, WEIGHTS, light_cost, heavy_cost)[0])
+
+    return of_known, of_new
+
+
 def test_each_choice_is_the_largest_rate():
     """Against the definition: improvement over cost of every known light point, and of the new one that it chose."""
     optimizer = BTAO(SQUARE, seed=1, rule="rate")
@@ -76,19 +96,12 @@ def test_each_choice_is_the_largest_rate():
         rule, history = optimizer._rule, optimizer._history
         ready, forced = history.heavy_candidates(), rule._must_promote(rule._costs())
         trial = optimizer.ask()
-        outputs, model = rule._model()
-        light_cost, heavy_cost = rule._costs().of_runs()
-        best = outputs.to_z(np.array([optimizer.best.value]))[0]
-        z = outputs.to_z(np.array([each.value for each in ready]))
-        mean, variance = model.heavy_moments(history.points(ready), z)
-        known = np.exp(log_improvement(best, mean, variance)) / heavy_cost
+        of_known, of_new = worths(optimizer, ready)
+        known = of_known()
         if trial.level == "heavy":
             assert trial.config == ready[int(known.argmax())].config
         else:
-            nodes = model.at_nodes(trial.point[None])
-            gains = log_improvement(best, nodes.mean, nodes.variance)
-            new, _ = log_rate_of_new(gains, WEIGHTS, light_cost, heavy_cost)
-            assert not forced and np.exp(new[0]) > known.max()
+            assert not forced and of_new(trial.point[None])[0] > known.max()
         seen.add((trial.level, forced))
         optimizer.tell(trial, response(trial.config, trial.level), cost=5.0 if trial.level == "heavy" else 1.0)
     assert {("light", False), ("heavy", False)} <= seen
@@ -146,7 +159,7 @@ def branin(config, level):
 
 
 def on_branin(seed):
-    """With these seeds the model comes to rest at (10, 3.003), 1.545 above the minimum, of which it is sure."""
+    """With the seeds used here the search comes to rest at (10, 3.003), 1.545 above the minimum."""
     return BTAO(Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)}), seed=seed, heavy_cost=5, continues=False)
 
 
@@ -166,30 +179,21 @@ def test_where_no_run_is_worth_the_least_the_first_inflation_decides_with_which_
     for _ in range(44):
         rule, history = optimizer._rule, optimizer._history
         outputs, model = rule._model()
-        costs = rule._costs()
-        ready, forced, (light_cost, heavy_cost) = history.heavy_candidates(), rule._must_promote(costs), costs.of_runs()
+        ready, (light_cost, heavy_cost) = history.heavy_candidates(), rule._costs().of_runs()
+        forced = rule._must_promote(rule._costs())
+        of_known, of_new = worths(optimizer, ready)
         heavy = outputs.to_z(np.array([each.value for each in optimizer.trials if each.level == "heavy"]))
         best, least = heavy.min(), math.sqrt(1e-10 * model.heavy_variance / (2 * math.pi)) / heavy_cost
-        z = outputs.to_z(np.array([each.value for each in ready]))
-        mean, variance = model.heavy_moments(history.points(ready), z) if ready else (np.empty(0), np.empty(0))
         gains = np.flatnonzero(np.diff(np.minimum.accumulate(heavy)) < -1e-6)
         without = len(heavy) - 2 - gains[-1]
-
-        def worth_of_new(points, factor, model=model, best=best, costs=(light_cost, heavy_cost)):
-            nodes = model.at_nodes(points)
-            return np.exp(
-                log_rate_of_new(log_improvement(best, nodes.mean, factor**2 * nodes.variance), WEIGHTS, *costs)[0]
-            )
-
         for factor in (1.0, 10.0, 100.0, 1000.0):
-            known = np.exp(log_improvement(best, mean, factor**2 * variance)) / heavy_cost
-            new, rate = None, -np.inf
+            known, new, rate = of_known(factor), None, -np.inf
             if not forced:
                 new, rate = rule._best_new(
                     RateOfNew(model, best, light_cost, heavy_cost, ordered=False, inflation=factor)
                 )
-                assert worth_of_new(new[None], factor)[0] >= 0.5 * worth_of_new(sobol, factor).max()
-                assert math.exp(rate) == pytest.approx(worth_of_new(new[None], factor)[0])
+                assert of_new(new[None], factor)[0] >= 0.5 * of_new(sobol, factor).max()
+                assert math.exp(rate) == pytest.approx(of_new(new[None], factor)[0])
             if max(known.max(initial=0.0), math.exp(rate)) >= least or without not in (2, 4, 6, 8, 10):
                 break
         trial = optimizer.ask()
