@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
@@ -22,7 +23,7 @@ from benchmarks.running.recording import Gathered, Recording, numbers_of, plan
 HELP = """\
 usage: python -m benchmarks.record task=NAME [OPTION=VALUE ...]
 
-Trains a design of configurations to the full length of the heavy level, whatever its patience, and
+Trains a design of configurations, each to the full length of the heavy level, whatever its patience, and
 writes their curves, with validation and test errors, to <out>/<task>-<data>-<scale>.parquet, of a
 grid to <out>/<task>-<data>-grid-<scale>.parquet; of a task without a data set, <data> is left out.
 `python -m benchmarks.run task=NAME source=table` then answers from there. The same command again continues what
@@ -39,6 +40,8 @@ options (with their defaults)
                               a grid all, or with n=NUMBER a sample
   task.grid.NAME=[A,B,...]    other values of the grid
   seed=0                      of the design and of the training
+  full_length=true            false: train each only until the heavy level's patience stops it. That may take half the
+                              time, and the table then tells nothing of more patience
   scale=laptop                smoke, laptop or paper: the size of the task
   task.parameters.NAME=VALUE  a parameter of the task; n_train, if it is not the scale's, is named in the file
   data=auto  data_dir=  jobs=2  threads=1  display=auto
@@ -61,11 +64,11 @@ RUN_ONLY = (
 @command(lambda _: HELP, continued=RECORD_MODULE)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    request, design, n, only_gather = _read(arguments)
-    recording = plan(request, design, n)
-    failures: list[Failure] | None = [] if only_gather else None
+    asked = _read(arguments)
+    recording = plan(asked.request, asked.design, asked.n, asked.full_length)
+    failures: list[Failure] | None = [] if asked.only_gather else None
     try:
-        if not only_gather:
+        if not asked.only_gather:
             with contextlib.suppress(KeyboardInterrupt):
                 failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
@@ -79,14 +82,26 @@ def main(arguments: list[str]) -> int:
     return _report(recording, gathered, failures)
 
 
-def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
-    """The request for the task, the design, n if it is given, and whether to gather only."""
-    defaults = {"design": "sobol", "n": "", "seed": "0", "gather": "false"}
+class _Asked(NamedTuple):
+    """What the arguments say; n is None where it is not given."""
+
+    request: Request
+    design: str
+    n: int | None
+    full_length: bool
+    only_gather: bool
+
+
+def _read(arguments: Sequence[str]) -> _Asked:
+    defaults = {"design": "sobol", "n": "", "seed": "0", "full_length": "true", "gather": "false"}
     own, rest = own_options(arguments, defaults, RUN_ONLY, "a table")
     if own["design"] not in DESIGNS:
         raise UsageError(unknown("design", own["design"], DESIGNS))
     n = options.count("n", options.number(own["n"])) if own["n"] else None
-    only_gather = options.flag("gather", {"true": True, "false": False}.get(own["gather"], own["gather"]))
+    switches = {"true": True, "false": False}
+    full_length, only_gather = (
+        options.flag(name, switches.get(own[name], own[name])) for name in ("full_length", "gather")
+    )
     if not any(argument.lstrip("+").startswith("out=") for argument in rest):
         rest.append(f"out={found_from_here(str(TABLES.relative_to(ROOT)))}")
     try:
@@ -94,7 +109,7 @@ def _read(arguments: Sequence[str]) -> tuple[Request, str, int | None, bool]:
     except UsageError:
         raise UsageError(f"seed={own['seed']}: give an integer from 0 to 2**63 - 1") from None
     (request,) = read([*rest, f"seeds=[{seed}]", "method=random_search"])
-    return request, own["design"], n, only_gather
+    return _Asked(request, own["design"], n, full_length, only_gather)
 
 
 def _command(arguments: Sequence[str], recording: Recording) -> Command:

@@ -12,5 +12,5 @@ CLOCKS = ["seconds", "processor_seconds"]  # the columns of a table that no two 
 
 def planned(*arguments: str) -> Recording:
     """What `python -m benchmarks.record` with these arguments would record."""
-    request, design, n, _ = record._read(list(arguments))
-    return plan(request, design, n)
+    asked = record._read(list(arguments))
+    return plan(asked.request, asked.design, asked.n, asked.full_length)

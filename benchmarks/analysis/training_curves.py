@@ -22,9 +22,13 @@ def levels(table: Table) -> tuple[Level, Level]:
 
 
 def errors_so_far(table: Table) -> pandas.DataFrame:
-    """Errors so far: one row a configuration, one column an iteration; those that diverged are left out."""
+    """Errors so far: one row a configuration, one column an iteration; those that diverged are left out.
+
+    Where training was stopped before, they stay what they were.
+    """
+    diverged = table.rows.loc[table.rows["validation_error"].isna(), "configuration"]
     wide = table.rows.pivot(index="configuration", columns="iteration", values="validation_error")
-    return wide.dropna().cummin(axis=1)
+    return wide[~wide.index.isin(diverged)].cummin(axis=1).ffill(axis=1)
 
 
 def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:

@@ -67,13 +67,15 @@ class Recording:
     request : Request
     objective : Objective
     training : Spec
-        The task, trained to its full length.
+        The task as it is trained, to its full length if that is asked for.
     budgets : tuple of int
         Iterations recorded; empty: every one.
     n : int
         Configurations: a multiple of `PART`, or the whole grid.
     grid : mapping or None
         The values of each parameter, if the design is their grid.
+    full_length : bool
+        Whether curves go on to the end of the heavy level, whatever its patience.
     """
 
     path: Path
@@ -83,6 +85,7 @@ class Recording:
     budgets: tuple[int, ...]
     n: int
     grid: Grid | None = None
+    full_length: bool = True
 
     @property
     def data(self) -> DataSource | None:
@@ -167,7 +170,7 @@ class Recording:
         recorded = _numbers(known)
         if not self.logs.exists() or recorded.issuperset(range(self.n)):  # there is nothing to write
             if known is not None:
-                known.check(self.objective.space, self.objective.heavy.iterations)
+                known.check(self.objective.space, self.objective.heavy)
             return Gathered(recorded, {}, [] if known is None else known.cautions)
         with (self.logs / "gather.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another process that gathers, too, would write an older state over it
@@ -201,7 +204,7 @@ class Recording:
         if there:
             rows = table.arranged(pandas.concat(frames, ignore_index=True), self.objective.space)
             result = table.Table(self.path.stem, self._head(made_by, timed_by), rows)
-            result.check(self.objective.space, self.objective.heavy.iterations)
+            result.check(self.objective.space, self.objective.heavy)
             result.save(self.path)
             cautions = result.cautions
         return Gathered(there, {number: why for number, why in failed.items() if number not in there}, cautions)
@@ -227,6 +230,7 @@ class Recording:
             tuple(made_by),
             tuple(timed_by),
             self.grid,
+            self.full_length,
         )
 
 
@@ -239,7 +243,7 @@ def numbers_of(part: Experiment) -> range:
     return range(part.method.parameters["start"], part.method.parameters["stop"])
 
 
-def plan(request: Request, design: str, n: int | None) -> Recording:
+def plan(request: Request, design: str, n: int | None, full_length: bool = True) -> Recording:
     """What a request comes to.
 
     Parameters
@@ -248,6 +252,8 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
     design : {"sobol", "grid"}
     n : int or None
         Configurations asked for; None: `DEFAULT_N`, or the whole grid.
+    full_length : bool
+        Whether training goes on to the end of the heavy level, whatever its patience.
 
     Raises
     ------
@@ -264,14 +270,14 @@ def plan(request: Request, design: str, n: int | None) -> Recording:
         objective = _built(request, spec, n)
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
-        full = _full_length(spec) if is_curve else spec
-        if faults := _faults(full, objective, task, grid):
+        training = _full_length(spec) if is_curve and full_length else spec
+        if faults := _faults(training, objective, task, grid, full_length):
             faults += _too_few(objective.space, grid, n)
             raise UsageError(f"task {task['name']} cannot be recorded: {'; '.join(faults)}")
         n = _count(objective.space, grid, n)
         budgets = () if is_curve else _budgets(objective)
         path = request.out / f"{table_name(request, objective.data, design)}.parquet"
-        recording = Recording(path, request, objective, full, budgets, n, grid)
+        recording = Recording(path, request, objective, training, budgets, n, grid, full_length)
         recording.parts[-1].build()
         recording._known()
         make_folder("out", request.out)
@@ -301,7 +307,9 @@ def _full_length(spec: Spec) -> Spec:
     return dataclasses.replace(spec, parameters=dict(spec.parameters) | taken)
 
 
-def _faults(full: Spec, objective: Objective, task: Mapping[str, Any], grid: Grid | None) -> list[str]:
+def _faults(
+    training: Spec, objective: Objective, task: Mapping[str, Any], grid: Grid | None, full_length: bool
+) -> list[str]:
     """All for which a task cannot be recorded, with what would be right: see `Objective`."""
     faults = []
     if not is_trained(objective):
@@ -311,8 +319,14 @@ def _faults(full: Spec, objective: Objective, task: Mapping[str, Any], grid: Gri
     if objective.space.constraint is not None:
         faults.append("its space must have no constraint, as a design holds the corners of the space")
     faults += _no_columns(objective.space if grid is None else grid_space(objective.space, grid))
-    if isinstance(objective, CurveTask) and objective.heavy.patience is not None:
-        parameter = inspect.signature(full.resolve()).parameters.get("heavy_patience")
+    if not isinstance(objective, CurveTask):
+        if not full_length:
+            faults.append("its training must be recorded iteration by iteration for full_length=false")
+    elif not full_length:
+        if not objective.light.is_as_impatient_as(objective.heavy):
+            faults.append("its light level must have no more patience than its heavy one for full_length=false")
+    elif objective.heavy.patience is not None:
+        parameter = inspect.signature(training.resolve()).parameters.get("heavy_patience")
         if parameter is None or not (parameter.annotation is parameter.empty or "None" in str(parameter.annotation)):
             faults.append("its class must take heavy_patience=None, with which training goes on to its full length")
     return faults

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.source import DataSource
-from benchmarks.objectives.protocol import Evaluation, resumes
+from benchmarks.objectives.protocol import Evaluation, Objective, resumes
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import grid_space
 from btao.training import Level
@@ -51,7 +51,7 @@ class Replay:
     CorruptTable
         If it is no table, cannot have been recorded, or has no heavy result.
     ValueError
-        If the table was recorded with another value of a parameter, ends before the heavy level does, or lacks
+        If the table was recorded with another value of a parameter, ends before a level does, or lacks
         configurations of its grid.
     """
 
@@ -75,6 +75,8 @@ class Replay:
                         f"{name}_iterations must be {' or '.join(map(str, allowed))}, which is what table "
                         f"{recording.name} has, got {level.iterations}"
                     )
+        if not head.full_length:
+            _check_ends(recording.name, task, recording.task.heavy)
         if task.heavy.iterations > recording.task.heavy.iterations:
             raise ValueError(
                 f"heavy_iterations must be at most {recording.task.heavy.iterations}, where table {recording.name} "
@@ -133,6 +135,16 @@ class Replay:
         """
         known = self.light.iterations if light_known else 0
         return self._recording.read(index, level, done, known)
+
+
+def _check_ends(name: str, task: Objective, ends: Level) -> None:
+    """Refuse levels with which training might go on where the curves of a table end."""
+    for which, level in (("light", task.light), ("heavy", task.heavy)):
+        if not level.is_as_impatient_as(ends):
+            raise ValueError(
+                f"{which}_patience must be at most {ends.patience} and {which}_tolerance at least {ends.tolerance:g}, "
+                f"by which training ended in table {name}, got {level.patience} and {level.tolerance:g}"
+            )
 
 
 def _source(recording: _Recording) -> DataSource:

@@ -22,6 +22,7 @@ from benchmarks.objectives.protocol import Objective
 from benchmarks.tables.design import grid_space
 from btao import Space
 from btao.running.files import replacing
+from btao.training import Level
 
 # pyarrow is imported when used: live runs do without.
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Head:
     version : int
         That of the class of the task, see `Spec.version`.
     parameters : mapping
-        Those of the task. Training went on to `heavy_iterations` whatever they say of stopping.
+        Those of the task.
     scale : str
     data : DataSource or None
         None: the task has no data set.
@@ -79,6 +80,9 @@ class Head:
     grid : mapping of str to sequence, optional
         The values of each parameter, if the design is their grid; else it is the center, the corners and a
         scrambled Sobol sequence.
+    full_length : bool
+        Whether training went on to `heavy_iterations` whatever `parameters` say of stopping; otherwise each curve ends
+        where they stop a heavy run.
     """
 
     task: str
@@ -92,6 +96,7 @@ class Head:
     made_by: tuple[dict[str, Any], ...]
     timed_by: tuple[dict[str, Any], ...] = ()
     grid: Mapping[str, Sequence[Any]] | None = None
+    full_length: bool = True
 
     @property
     def design(self) -> str:
@@ -149,6 +154,8 @@ class Head:
         """What a replay depends on; of version 1 as the first tables said it, so that their runs are still known."""
         head = dataclasses.asdict(self)
         del head["made_by"], head["timed_by"]
+        if self.full_length:
+            del head["full_length"]
         if self.grid is not None:
             return head
         del head["grid"]
@@ -234,16 +241,17 @@ class Table:
     def checked(self) -> Objective:
         """The task as it was recorded, if `check` finds nothing wrong; raises what that and `Head.objective` do."""
         task = self.head.objective()
-        self.check(task.space, task.heavy.iterations)
+        self.check(task.space, task.heavy)
         return task
 
-    def check(self, space: Space, heavy_iterations: int) -> None:
+    def check(self, space: Space, heavy: Level) -> None:
         """Refuse what cannot have been recorded of a task.
 
         Parameters
         ----------
         space : Space
-        heavy_iterations : int
+        heavy : Level
+            As `Head.parameters` say it.
 
         Raises
         ------
@@ -254,10 +262,10 @@ class Table:
         """
         if self.head.grid is not None:
             space = grid_space(space, self.head.grid)
-        for wrong in self._faults(space, heavy_iterations):
+        for wrong in self._faults(space, heavy):
             raise CorruptTable(f"table {self.name}: {wrong}; record it again or take the file from version control")
 
-    def _faults(self, space: Space, heavy_iterations: int) -> Iterator[str]:
+    def _faults(self, space: Space, heavy: Level) -> Iterator[str]:
         """What is wrong, from the columns to the single curves. What comes after a fault relies on there being none."""
         rows, expected = self.rows, _columns(space)
         parameters = expected[1 : 1 + len(space.parameters)]
@@ -287,16 +295,17 @@ class Table:
                 yield f"{where}: {error}"
             if (same := known.setdefault(tuple(config.items()), number)) != number:
                 yield f"{where} is configuration {same} again"
-            yield from (f"{where}: {fault}" for fault in self._curve_faults(curve, recorded, heavy_iterations))
+            yield from (f"{where}: {fault}" for fault in self._curve_faults(curve, recorded, heavy))
 
-    def _curve_faults(self, curve: pandas.DataFrame, recorded: list[int], heavy_iterations: int) -> Iterator[str]:
+    def _curve_faults(self, curve: pandas.DataFrame, recorded: list[int], heavy: Level) -> Iterator[str]:
         """What is wrong with the curve of one configuration, where these numbers of iterations are recorded of some."""
         every, timed = self.head.every_iteration, self.head.clock == "processor_seconds"  # else they are not charged
         iterations, consumed, errors, training, test, wall, processor = (
             curve[name].to_numpy() for name in list(COLUMNS)[1:]
         )
         wanted = np.arange(1, len(curve) + 1) if every else recorded
-        at_end = iterations[-1] == heavy_iterations or np.isnan(errors[-1])
+        end = heavy.iterations if self.head.full_length else heavy.stop(errors.tolist())
+        at_end = iterations[-1] == end or np.isnan(errors[-1])
         faults = {
             "a validation error is not in [0, 1]": np.isnan(errors[:-1]).any() or _outside(errors, 0, 1),
             "a training error is not in [0, 1]": _outside(training, 0, 1),
@@ -307,7 +316,7 @@ class Table:
             f"{processor[-1]:g} processor_seconds on one thread in {wall[-1]:g} seconds": (
                 timed and processor[-1] > SLACK[0] * wall[-1] + SLACK[1]
             ),
-            f"its curve is not complete up to iteration {heavy_iterations}": (
+            f"its curve is not complete up to iteration {end or heavy.iterations}": (
                 not at_end or not np.array_equal(iterations, wanted)
             ),
             "consumed must be from 1 to the iteration, and not fall": (

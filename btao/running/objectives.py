@@ -91,7 +91,7 @@ def _trains_longer(heavy: Level, light: Level) -> bool:
         return heavy.iterations > light.iterations
     if light.patience is None or heavy == light:
         return False
-    return heavy.patience is None or (heavy.patience >= light.patience and heavy.tolerance <= light.tolerance)
+    return light.is_as_impatient_as(heavy)
 
 
 def _level(name: str, level: Any) -> Level:

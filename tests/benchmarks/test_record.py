@@ -82,7 +82,7 @@ def test_every_iteration_of_a_network_is_recorded_whatever_its_patience(recorded
     (made_by,) = table.head.made_by
     assert {"versions", "git", "machine"} == set(made_by)
     task = table.head.objective()
-    table.check(task.space, 6)
+    table.check(task.space, task.heavy)
     assert list(table.configurations.values()) == configurations(task.space, 16, 0)
 
 
@@ -412,6 +412,7 @@ def test_a_study_on_the_table_repeats_to_the_bit(recorded, tmp_path, capsys):
         (["task=svm", "design=grid", "task.grid.C=[1,2000]"], r"task svm: grid.C: must lie in .*, got 2000"),
         (["task=svm", "design=grid", "task.grid.D=[1,2]"], "unknown option 'task.grid.D'"),
         (["task=svm", "gather=yes"], "gather=yes: give true or false"),
+        (["task=fcn", "full_length=no"], "full_length=no: give true or false"),
         (["task=svm", "n=many"], "n=many: give an integer of at least 1"),
         (["task=svm", "seed=-1"], r"seed=-1: give an integer from 0 to 2\*\*63 - 1"),
         (["-m", "task=svm,fcn"], "unknown flag '-m'"),

@@ -144,6 +144,16 @@ def test_a_heavier_level_never_measures_more(curve, iterations, patience, tolera
     assert math.isnan(y_light) or y_heavy <= y_light
 
 
+@examples
+@given(CURVES, st.integers(1, 15), PATIENCE, PATIENCE, TOLERANCES, TOLERANCES)
+def test_a_level_that_is_as_impatient_stops_where_the_other_does(curve, iterations, patience, other, tolerance, less):
+    one, two = Level(iterations, patience, tolerance), Level(iterations, other, less)
+    if one.is_as_impatient_as(two):
+        assert two.stop(curve) is None or one.stop(curve) <= two.stop(curve)
+    else:
+        assert (one.patience or math.inf) > (two.patience or math.inf) or one.tolerance < two.tolerance
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.0, True, "3", None])
 def test_bad_iterations(value):
     with pytest.raises(ValueError, match=f"iterations must be an integer of at least 1, got {value!r}"):

@@ -44,6 +44,12 @@ def test_errors_so_far_are_the_best_until_then():
     assert so_far.loc[1].tolist() == [0.3, 0.3, 0.1, 0.1]
 
 
+def test_errors_stay_what_they_were_where_training_was_stopped():
+    ended = table([ERRORS[0], ERRORS[1][:2], ERRORS[4]], full_length=False)
+    assert curves.errors_so_far(ended).to_numpy().tolist() == [[0.8, 0.5, 0.5, 0.4], [0.3] * 4]
+    assert curves.rank_correlations(ended).tolist() == pytest.approx([1.0, 1.0, 1.0, 1.0])
+
+
 def test_what_the_levels_measure():
     values = curves.of_levels(table(), Level(2), Level(4, patience=1))
     assert values["light"].tolist() == [0.5, 0.3, 0.85, 0.9]

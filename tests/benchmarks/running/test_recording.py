@@ -163,6 +163,13 @@ class Impatient(Shrinking):
         super().__init__()
 
 
+class Stopped(Shrinking):
+    light = Level(1, patience=1, tolerance=0.5)
+
+    def __init__(self):
+        super().__init__()
+
+
 class NeverNone(Shrinking):
     def __init__(self, heavy_patience: int = 1):
         super().__init__(heavy_patience)
@@ -240,6 +247,35 @@ def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_pat
     replayed = Experiment(task, search, 0, Budget(heavy=8), data=data, source=source)
     assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
     assert load(tmp_path / "runs")["train_seconds"].gt(0).all()
+
+
+def test_where_the_full_length_is_not_asked_for_training_ends_by_the_patience_of_the_heavy_level(tmp_path, plugin):
+    """Of a class that takes no heavy_patience, too. A table is extended by its own kind alone."""
+    plugin("Impatient")
+    with pytest.raises(UsageError, match="its light level must have no more patience than its heavy one for full_len"):
+        planned("task=mine", "scale=smoke", "n=8", "full_length=false", f"out={tmp_path}")
+    plugin("Stopped")
+    recording = planned("task=mine", "scale=smoke", "n=8", "full_length=false", f"out={tmp_path}")
+    for part in recording.parts:
+        run_experiment(part, recording.logs)
+    assert recording.gather().numbers == set(range(8))
+    table = tables.load(recording.path)
+    assert table.rows.groupby("configuration").size().tolist() == [2] * 8  # of 3: the second gains less than 0.5
+    assert not table.head.full_length
+    assert recording.gather().numbers == set(range(8))
+    source, task = Recorded(recording.path), Spec("mine", f"{__name__}.Stopped")
+    search = Spec("design", INTERNAL["design"], {"start": 0, "stop": 8, "budgets": (1, 3)})
+    replayed = Experiment(task, search, 0, Budget(heavy=8), data=source.objective(task).data, source=source)
+    assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
+    assert [row.iterations for row in read_rows(replayed.folder(tmp_path / "runs"))] == [1, 1] * 8
+    plugin("Shrinking")
+    with pytest.raises(UsageError, match="was recorded with full_length False instead of True: give another out="):
+        planned("task=mine", "scale=smoke", "n=8", f"out={tmp_path}")
+
+
+def test_of_training_that_is_not_recorded_by_iterations_nothing_but_the_full_length_is(tmp_path):
+    with pytest.raises(UsageError, match="its training must be recorded iteration by iteration for full_length=false"):
+        planned(*SUPPORT_VECTORS, "full_length=false", f"out={tmp_path}")
 
 
 def test_parameters_that_are_inactive_are_missing_in_a_table_and_absent_from_its_configurations(tmp_path, plugin):

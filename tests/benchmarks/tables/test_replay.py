@@ -51,13 +51,14 @@ class Scripted(CurveTask):
         light_patience: int | None = 2,
         light_tolerance: float = 0.1,
         heavy_patience: int | None = 3,
+        heavy_tolerance: float = 0.0,
         heavy_iterations: int = HEAVY,
         resume_training: bool = True,
         width: int = 1,
         delta_bounds: tuple[float, float] = (-1.0, 0.0),
     ):
         self.light = Level(2, light_patience, light_tolerance)
-        self.heavy = Level(heavy_iterations, heavy_patience)
+        self.heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
         self.resume_training, self.width, self.delta_bounds = resume_training, width, delta_bounds
 
     def prepare(self):
@@ -148,15 +149,24 @@ error = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, math.nan])
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, HEAVY)), max_size=12, unique=True),
     st.booleans(),
     st.sampled_from([None, 1, 3]),
+    st.booleans(),
 )
-def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(tmp_path_factory, curves, script, resumes, patience):
-    """Where proposals are recorded configurations; each at a budget once."""
+def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(
+    tmp_path_factory, curves, script, resumes, patience, full_length
+):
+    """Where proposals are recorded configurations; each at a budget once. The curves may end with a heavy run."""
     folder = tmp_path_factory.mktemp("replay")
     given_ = {"resume_training": resumes, "heavy_patience": patience, "light_patience": patience and 1}
     assume(any(len(seen) == HEAVY and not math.isnan(seen[-1]) for seen in curves))  # a table needs a heavy result
-    path = table_of(curves, folder / "t.parquet")
     Scripted.curves = curves
-    live_task, replay = Scripted(**given_), Replay(path, given_)
+    live_task = Scripted(**given_)
+    if full_length:
+        path = table_of(curves, folder / "t.parquet")
+    else:
+        ended = [curve[: live_task.heavy.stop(curve)] for curve in curves]
+        recorded_with = {"heavy_iterations": HEAVY, "width": 1, **given_}
+        path = table_of(ended, folder / "t.parquet", parameters=recorded_with, full_length=False)
+    replay = Replay(path, given_)
     live, replayed = Continuation(live_task, 0, folder), NearestAnswers(replay)
     for number, (c, budget) in enumerate(script):
         trial = Trial(number, CONFIGS[c], budget == HEAVY, budget)
@@ -274,6 +284,25 @@ def test_regret_is_against_the_best_heavy_measurement(tmp_path):
     assert replay.optimum == 0.1
     assert Replay(tmp_path / "t.parquet", {"heavy_patience": None}).optimum == 0.05
     assert replay.evaluate({"x": 0.9, "k": 5}, replay.heavy, seed=0).value == 0.3
+
+
+def test_levels_with_which_training_would_go_on_where_curves_end_are_refused(tmp_path):
+    ended = [curve[: Level(HEAVY, 2, 0.05).stop(curve)] for curve in FLAT]
+    assert [len(curve) for curve in ended] == [6, 3, 4, 6]
+    patience = {"heavy_patience": 2, "heavy_tolerance": 0.05, "light_patience": 2, "light_tolerance": 0.05}
+    parameters = {"heavy_iterations": HEAVY, "width": 1, **patience}
+    path = table_of(ended, tmp_path / "t.parquet", parameters=parameters, full_length=False)
+    right = "_patience must be at most 2 and {0}_tolerance at least 0.05, by which training ended in table t, got "
+    for changes, wrong in (
+        ({"heavy_patience": 3}, "heavy" + right.format("heavy") + "3 and 0.05"),
+        ({"heavy_patience": None}, "heavy" + right.format("heavy") + "None and 0.05"),
+        ({"heavy_tolerance": 0.04}, "heavy" + right.format("heavy") + "2 and 0.04"),
+        ({"light_patience": 3}, "light" + right.format("light") + "3 and 0.05"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            Replay(path, changes)
+    sooner = Replay(path, {"heavy_patience": 1, "light_patience": 1, "heavy_tolerance": 0.06, "light_tolerance": 0.06})
+    assert [sooner.read(index, sooner.heavy, 0).iterations for index in range(4)] == [4, 2, 3, 6]
 
 
 def experiment(path, seed=3, heavy=3, **parameters):

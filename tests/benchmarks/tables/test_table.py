@@ -14,6 +14,7 @@ from benchmarks.data.source import DataSource
 from benchmarks.tables import table as tables
 from benchmarks.tables.design import DesignSearch, configurations, grid_size, grid_space, of_grid
 from btao import Categorical, Integer, Ordinal, Real, Space, When
+from btao.training import Level
 
 SPACE = Space({"x": Real(0.0, 1.0), "k": Integer(1, 5)})
 HEAD = tables.Head(
@@ -46,7 +47,7 @@ def test_what_is_saved_is_loaded_to_the_bit(tmp_path):
     pandas.testing.assert_frame_equal(loaded.rows, saved.rows, check_exact=True)
     assert loaded.sha256 == saved.sha256
     assert list(path.parent.iterdir()) == [path]
-    loaded.check(SPACE, 2)
+    loaded.check(SPACE, Level(2))
     assert loaded.configurations == {0: {"x": 0.1 + 0.2, "k": 1}, 2: {"x": 1.0, "k": 5}}
     assert list(loaded.configurations[0]) == ["x", "k"]
 
@@ -56,11 +57,12 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
     assert digest == tables.Table("u", dataclasses.replace(HEAD, made_by=()), rows()).sha256
     others = [
         tables.Table("t", dataclasses.replace(HEAD, seed=1), rows()),
+        tables.Table("t", dataclasses.replace(HEAD, full_length=False), rows()),
         tables.Table("t", HEAD, rows(validation_error=[0.5, 1 / 3, 0.9, 0.8])),
         tables.Table("t", HEAD, rows(seconds=[0.0, 1.5, 2.0, 3.1])),
         tables.Table("t", HEAD, rows(**{"config.x": [0.3, 0.3, 1.0, 1.0]})),
     ]
-    assert len({digest, *(other.sha256 for other in others)}) == 5
+    assert len({digest, *(other.sha256 for other in others)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -105,17 +107,33 @@ def test_the_hash_is_that_of_what_a_replay_depends_on():
 )
 def test_what_cannot_have_been_recorded_is_refused(changes, message):
     with pytest.raises(tables.CorruptTable, match=f"table t: {message}.*record it again"):
-        tables.Table("t", HEAD, rows(**changes)).check(SPACE, 2)
+        tables.Table("t", HEAD, rows(**changes)).check(SPACE, Level(2))
 
 
 def test_a_table_of_some_iterations_has_the_same_for_all():
     sparse = dataclasses.replace(HEAD, every_iteration=False)
     frame = rows(validation_error=[0.5, 0.4, 0.9, 0.8], consumed=[1, 1, 1, 2])
-    tables.Table("t", sparse, frame).check(SPACE, 2)
+    tables.Table("t", sparse, frame).check(SPACE, Level(2))
     with pytest.raises(tables.CorruptTable, match="configuration 0: its curve is not complete"):
-        tables.Table("t", sparse, frame[1:]).check(SPACE, 2)
+        tables.Table("t", sparse, frame[1:]).check(SPACE, Level(2))
     with pytest.raises(tables.CorruptTable, match="its column seconds holds no numbers"):
-        tables.Table("t", sparse, frame.astype({"seconds": str})).check(SPACE, 2)
+        tables.Table("t", sparse, frame.astype({"seconds": str})).check(SPACE, Level(2))
+
+
+def test_a_curve_that_is_not_of_full_length_ends_where_the_heavy_level_stops():
+    short, heavy = dataclasses.replace(HEAD, full_length=False), Level(3, patience=1)
+    frame = rows(validation_error=[0.5, 0.5, 0.9, math.nan])
+    tables.Table("t", short, frame).check(SPACE, heavy)
+    for level, errors, where in (
+        (Level(3, patience=2), [0.5, 0.5, 0.9, math.nan], "0: its curve is not complete up to iteration 3"),
+        (heavy, [0.5, 0.4, 0.9, math.nan], "0: its curve is not complete up to iteration 3"),
+        (Level(1), [0.5, 0.5, 0.9, math.nan], "0: its curve is not complete up to iteration 1"),
+        (heavy, [0.5, 0.5, 0.9, 0.8], "2: its curve is not complete up to iteration 3"),
+    ):
+        with pytest.raises(tables.CorruptTable, match=f"configuration {where}"):
+            tables.Table("t", short, rows(validation_error=errors)).check(SPACE, level)
+    with pytest.raises(tables.CorruptTable, match="configuration 0: its curve is not complete up to iteration 3"):
+        tables.Table("t", HEAD, frame).check(SPACE, heavy)
 
 
 def test_the_hash_of_texts_is_that_of_what_they_say():
@@ -147,7 +165,7 @@ def test_choices_that_are_inactive_at_times_have_one_hash_before_and_after_they_
     assert loaded.sha256 == saved.sha256
     assert list(loaded.configurations.values()) == list(saved.configurations.values()) == configs
     assert [type(value) for value in loaded.configurations[0].values()] == [str, bool, str, int, float]
-    loaded.check(space, 2)
+    loaded.check(space, Level(2))
 
 
 def test_what_is_no_table_is_refused(tmp_path):
@@ -275,10 +293,10 @@ def test_a_recording_is_advised_of_a_task_that_trains(tmp_path, task, advice):
 def test_iterations_are_integers():
     frame = rows().astype({"iteration": "float64"})
     with pytest.raises(tables.CorruptTable, match="its column iteration holds no integers"):
-        tables.Table("t", HEAD, frame).check(SPACE, 2)
+        tables.Table("t", HEAD, frame).check(SPACE, Level(2))
 
 
 @pytest.mark.parametrize("head", [{"threads": 2}, {"made_by": ({"machine": {"gpus": 1}},)}])
 def test_processor_seconds_that_are_not_charged_may_be_any(head):
     frame = rows(processor_seconds=[5.0, 10.0, 20.0, 60.0])
-    tables.Table("t", dataclasses.replace(HEAD, **head), frame).check(SPACE, 2)
+    tables.Table("t", dataclasses.replace(HEAD, **head), frame).check(SPACE, Level(2))
