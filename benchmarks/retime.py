@@ -24,9 +24,10 @@ command of the table (task, scale, n, seed and all) with
 
   task.parameters.light_iterations=2 task.parameters.heavy_iterations=5 out=CLOCKS
 
-Then give the table that this makes as clock=. Every iteration of a configuration is charged the mean
-seconds of its iterations there; errors stay as they are. The more iterations, the steadier the clock:
-the mean of five is within about 10% for a network of half a second an iteration.
+but without full_length=false, if it has that. Then give the table that this makes as clock=. Every
+iteration of a configuration is charged the mean seconds of its iterations there; errors stay as they
+are. The more iterations, the steadier the clock: the mean of five is within about 10% for a network of
+half a second an iteration.
 
 options
   table=FILE   the table, with a row for every iteration. One of certain numbers of iterations, as of

@@ -72,7 +72,9 @@ class Level:
 
     def is_as_impatient_as(self, other: Level) -> bool:
         """Whether it stops at the latest where `other` stops for lack of improvement, whatever the curve."""
-        return (self.patience or math.inf) <= (other.patience or math.inf) and self.tolerance >= other.tolerance
+        if other.patience is None:
+            return True
+        return self.patience is not None and self.patience <= other.patience and self.tolerance >= other.tolerance
 
     def measure(self, curve: Sequence[float]) -> float:
         """The best value up to the stop; nan if there is none. `curve` as in `stop`."""

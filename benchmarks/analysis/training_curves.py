@@ -49,7 +49,7 @@ def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:
         values = []
         for level in (light, heavy):
             if table.head.every_iteration:
-                values.append((level.measure(errors.tolist()), level.stop(errors.tolist())))
+                values.append((level.measure(errors.tolist()), _stop(level, errors)))
             else:  # each is what a run of so many iterations measures
                 values.append((errors[iterations <= level.iterations][-1], level.iterations))
         rows[configuration] = [values[0][0], values[1][0], values[0][1], values[1][1]]
@@ -80,7 +80,7 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
         errors = curve["validation_error"].to_numpy()
         if np.isnan(errors).any():
             continue
-        stop = heavy.stop(errors.tolist())
+        stop = _stop(heavy, errors)
         so_far = np.minimum.accumulate([GUESSING, *errors[:stop]])
         if so_far[-1] == GUESSING:
             continue
@@ -91,7 +91,24 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
 
 
 def rank_correlations(table: Table) -> pandas.Series:
-    """Spearman's correlation, over configurations, of the errors so far with those at the end, by iteration."""
+    """Spearman's correlation, over configurations, of the errors so far with those at the end, by iteration.
+
+    At the end of the curves: of a heavy run, where the table is not of full length.
+    """
     so_far = errors_so_far(table)
     ranks = so_far.rank()
     return ranks.corrwith(ranks.iloc[:, -1]).rename("rank correlation")
+
+
+def _stop(level: Level, errors: NDArray[np.float64]) -> int:
+    """Where a level stops.
+
+    Raises
+    ------
+    ValueError
+        If the curve ends before.
+    """
+    stop = level.stop(errors.tolist())
+    if stop is None:
+        raise ValueError(f"a curve ends after {len(errors)} iterations, where {level} would train on")
+    return stop

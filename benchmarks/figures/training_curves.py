@@ -76,7 +76,8 @@ def _errors(axes: Axes, table: Table, light: Level, heavy: Level) -> None:
     for quantile, dashes in zip(QUANTILES, ("--", "-", "--"), strict=True):
         label = {0.5: "median", 0.25: "quartiles"}.get(quantile)
         axes.plot(so_far.columns, so_far.quantile(quantile), color=LINE, linestyle=dashes, label=label)
-    axes.set(yscale="log", ylabel="validation error so far", title="training curves")
+    of = "training curves" if table.head.full_length else "training curves of heavy runs"
+    axes.set(yscale="log", ylabel="validation error so far", title=of)
     _iterations(axes, table)
     plain_numbers(axes.yaxis)
     axes.axvline(light.iterations, color=BOUND, linestyle=":", label="light level")

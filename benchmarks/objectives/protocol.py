@@ -99,8 +99,8 @@ class Objective(Protocol):
 
     A task that trains without a data set says `trains = True` (see `is_trained`). To be recorded by
     `benchmarks.record`, a task trains, its values are errors from 0 to 1, and a `CurveTask` with patience takes a
-    parameter `heavy_patience` that may be None, so that curves are recorded to their full length (unless that is not
-    asked for).
+    parameter `heavy_patience` that may be None, so that curves are recorded to their full length; with
+    full_length=false its light level has no more patience, and no less tolerance, than its heavy one instead.
     """
 
     space: Space

@@ -153,7 +153,12 @@ class Recording:
             return None
         known = table.load(self.path)
         if differing := self._head().unlike(known.head):
-            raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give another out=")
+            cure = (
+                ""
+                if known.head.full_length == self.full_length
+                else f"full_length={str(known.head.full_length).lower()} or "
+            )
+            raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give {cure}another out=")
         return known
 
     def gather(self) -> Gathered:
@@ -270,6 +275,7 @@ def plan(request: Request, design: str, n: int | None, full_length: bool = True)
         objective = _built(request, spec, n)
         grid = None if design == "sobol" else _grid(task, objective.space)
         is_curve = isinstance(objective, CurveTask)
+        full_length = full_length or (is_curve and objective.heavy.patience is None)  # it is, then
         training = _full_length(spec) if is_curve and full_length else spec
         if faults := _faults(training, objective, task, grid, full_length):
             faults += _too_few(objective.space, grid, n)
@@ -319,17 +325,25 @@ def _faults(
     if objective.space.constraint is not None:
         faults.append("its space must have no constraint, as a design holds the corners of the space")
     faults += _no_columns(objective.space if grid is None else grid_space(objective.space, grid))
-    if not isinstance(objective, CurveTask):
-        if not full_length:
-            faults.append("its training must be recorded iteration by iteration for full_length=false")
-    elif not full_length:
-        if not objective.light.is_as_impatient_as(objective.heavy):
-            faults.append("its light level must have no more patience than its heavy one for full_length=false")
-    elif objective.heavy.patience is not None:
+    if not full_length:
+        faults += _nowhere_to_end(objective)
+    elif isinstance(objective, CurveTask) and objective.heavy.patience is not None:
         parameter = inspect.signature(training.resolve()).parameters.get("heavy_patience")
         if parameter is None or not (parameter.annotation is parameter.empty or "None" in str(parameter.annotation)):
             faults.append("its class must take heavy_patience=None, with which training goes on to its full length")
     return faults
+
+
+def _nowhere_to_end(objective: Objective) -> Iterator[str]:
+    """A line, if curves cannot end with a heavy run."""
+    light, heavy = objective.light, objective.heavy
+    if not isinstance(objective, CurveTask):
+        yield "leave out full_length=false: its iterations are not recorded one by one"
+    elif not light.is_as_impatient_as(heavy):
+        yield (
+            "leave out full_length=false: its light level must have no more patience and no less tolerance than its "
+            f"heavy one, got {light} and {heavy}"
+        )
 
 
 def _no_columns(space: Space) -> Iterator[str]:

@@ -131,7 +131,7 @@ class Replay:
         Raises
         ------
         ValueError
-            If the table knows nothing of so few iterations.
+            If the table knows nothing of so few iterations, or of so many.
         """
         known = self.light.iterations if light_known else 0
         return self._recording.read(index, level, done, known)
@@ -227,8 +227,11 @@ class _Curve:
 
     def followed(self, level: Level, done: int) -> Evaluation:
         """As `CurveTask.evaluate` trains it, on from `done` iterations."""
-        stop = level.stop(self.errors) or len(self.errors)
-        seen = self.errors[:stop]
+        ended = level.stop(self.errors)
+        seen = self.errors[:ended]
+        stop = len(seen)
+        if ended is None and not math.isnan(seen[-1]):
+            raise ValueError(f"the curve ends after {stop} iterations, where {level} would train on")
         if math.isnan(seen[-1]):
             trained = max(stop - done, 0)
             before = "" if trained else " before,"

@@ -304,8 +304,9 @@ class Table:
             curve[name].to_numpy() for name in list(COLUMNS)[1:]
         )
         wanted = np.arange(1, len(curve) + 1) if every else recorded
-        end = heavy.iterations if self.head.full_length else heavy.stop(errors.tolist())
-        at_end = iterations[-1] == end or np.isnan(errors[-1])
+        stop = heavy.stop(errors.tolist())
+        end = heavy.iterations if self.head.full_length else stop or heavy.iterations
+        at_end = iterations[-1] == end or (np.isnan(errors[-1]) and (self.head.full_length or stop is None))
         faults = {
             "a validation error is not in [0, 1]": np.isnan(errors[:-1]).any() or _outside(errors, 0, 1),
             "a training error is not in [0, 1]": _outside(training, 0, 1),
@@ -316,9 +317,7 @@ class Table:
             f"{processor[-1]:g} processor_seconds on one thread in {wall[-1]:g} seconds": (
                 timed and processor[-1] > SLACK[0] * wall[-1] + SLACK[1]
             ),
-            f"its curve is not complete up to iteration {end or heavy.iterations}": (
-                not at_end or not np.array_equal(iterations, wanted)
-            ),
+            f"its curve is not complete up to iteration {end}": (not at_end or not np.array_equal(iterations, wanted)),
             "consumed must be from 1 to the iteration, and not fall": (
                 _outside(consumed, 1, iterations) or _falls(consumed)
             ),

@@ -150,8 +150,27 @@ def test_a_level_that_is_as_impatient_stops_where_the_other_does(curve, iteratio
     one, two = Level(iterations, patience, tolerance), Level(iterations, other, less)
     if one.is_as_impatient_as(two):
         assert two.stop(curve) is None or one.stop(curve) <= two.stop(curve)
-    else:
-        assert (one.patience or math.inf) > (two.patience or math.inf) or one.tolerance < two.tolerance
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "curve"),
+    [
+        ((9, 3), (9, None, 0.01), None),  # without patience there is no tolerance
+        ((9, None), (9, None, 0.01), None),
+        ((9, 2, 0.1), (9, 3, 0.1), None),
+        ((9, 3, 0.2), (9, 3, 0.1), None),
+        ((1, 3), (9, 3), None),
+        ((9, None), (9, 3), [0.5] * 9),
+        ((9, 4), (9, 3), [0.5] * 9),
+        ((9, 3), (9, 3, 0.1), [0.5, 0.49, 0.48, 0.47, 0.46, 0.45, 0.44, 0.43, 0.42]),
+        ((9, 2), (9, 3, 0.1), [0.5, 0.49, 0.48, 0.47, 0.46, 0.45, 0.44, 0.43, 0.42]),
+    ],
+)
+def test_as_impatient_is_a_level_that_no_curve_shows_to_go_on_where_the_other_stops(one, two, curve):
+    one, two = Level(*one), Level(*two)
+    assert one.is_as_impatient_as(two) == (curve is None)
+    if curve is not None:
+        assert one.stop(curve) > two.stop(curve)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, True, "3", None])

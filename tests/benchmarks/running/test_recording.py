@@ -252,7 +252,9 @@ def test_a_task_without_data_is_recorded_to_its_full_length_and_replayed(tmp_pat
 def test_where_the_full_length_is_not_asked_for_training_ends_by_the_patience_of_the_heavy_level(tmp_path, plugin):
     """Of a class that takes no heavy_patience, too. A table is extended by its own kind alone."""
     plugin("Impatient")
-    with pytest.raises(UsageError, match="its light level must have no more patience than its heavy one for full_len"):
+    with pytest.raises(
+        UsageError, match="light level must have no more patience and no less tolerance than its heavy one, got Level"
+    ):
         planned("task=mine", "scale=smoke", "n=8", "full_length=false", f"out={tmp_path}")
     plugin("Stopped")
     recording = planned("task=mine", "scale=smoke", "n=8", "full_length=false", f"out={tmp_path}")
@@ -269,12 +271,20 @@ def test_where_the_full_length_is_not_asked_for_training_ends_by_the_patience_of
     assert run_experiment(replayed, tmp_path / "runs") is Status.FINISHED
     assert [row.iterations for row in read_rows(replayed.folder(tmp_path / "runs"))] == [1, 1] * 8
     plugin("Shrinking")
-    with pytest.raises(UsageError, match="was recorded with full_length False instead of True: give another out="):
+    with pytest.raises(
+        UsageError, match="was recorded with full_length False instead of True: give full_length=false or another out="
+    ):
         planned("task=mine", "scale=smoke", "n=8", f"out={tmp_path}")
 
 
+def test_without_patience_every_curve_is_of_full_length(tmp_path, plugin):
+    plugin("Shrinking", parameters={"heavy_patience": None})
+    ended, full = (planned("task=mine", "n=8", f"out={tmp_path}", *more) for more in (["full_length=false"], []))
+    assert (ended.training, ended.full_length) == (full.training, full.full_length) == (full.training, True)
+
+
 def test_of_training_that_is_not_recorded_by_iterations_nothing_but_the_full_length_is(tmp_path):
-    with pytest.raises(UsageError, match="its training must be recorded iteration by iteration for full_length=false"):
+    with pytest.raises(UsageError, match="leave out full_length=false: its iterations are not recorded one by one"):
         planned(*SUPPORT_VECTORS, "full_length=false", f"out={tmp_path}")
 
 

@@ -1,11 +1,12 @@
 """A table of a grid: each proposal has its own curve, and a repeated one is paid again."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
-from small_grid import EPOCHS, GRID, save_grid
+from small_grid import EPOCHS, GRID, PARAMETERS, curve, save_grid, small_grid
 
 from baselines.protocol import Trial
 from benchmarks.config.spec import Spec
@@ -49,6 +50,25 @@ def test_the_space_is_the_grid_and_every_configuration_has_its_own_answer(table)
         assert replay.place(config) == number
         assert replay.evaluate(config, Level(1), seed=7).value == 0.9 - number / 100
     assert replay.optimum == min(0.3, 0.4 - 11 / 100)
+
+
+def test_of_a_grid_whose_curves_end_with_heavy_runs_each_answer_is_that_of_the_whole_curve(tmp_path):
+    level = {"light_patience": 1, "heavy_patience": 2}
+    whole = small_grid()
+    stop = Level(EPOCHS, 2).stop(curve(0))
+    assert stop == 4
+    head = dataclasses.replace(whole.head, parameters=PARAMETERS | level, full_length=False)
+    ended = tables.Table("ended", head, whole.rows[whole.rows["iteration"] <= stop].reset_index(drop=True))
+    paths = [tmp_path / "whole.parquet", tmp_path / "ended.parquet"]
+    for table, path in zip((whole, ended), paths, strict=True):
+        table.save(path)
+    replays = [Replay(path, level) for path in paths]
+    assert replays[0].optimum == replays[1].optimum == 0.5
+    for number, budget, done in itertools.product(range(12), range(1, EPOCHS + 1), (0, 2)):
+        found = [replay.read(number, Level(budget, 2), done) for replay in replays]
+        assert found[0] == found[1]
+    with pytest.raises(ValueError, match="heavy_patience must be at most 2"):
+        Replay(paths[1], {"heavy_patience": None})
 
 
 def test_a_promotion_pays_for_the_rest_and_a_repetition_pays_again(table):

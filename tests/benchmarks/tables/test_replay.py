@@ -23,7 +23,7 @@ from benchmarks.records.run_info import Status
 from benchmarks.records.trials import Row, read_rows
 from benchmarks.running.budget import Budget
 from benchmarks.running.continuation import Continuation
-from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.experiment import Experiment, _level, run_experiment
 from benchmarks.running.source import Recorded
 from benchmarks.studies.execution import ended_early
 from benchmarks.tables import table as tables
@@ -148,29 +148,33 @@ error = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, math.nan])
     st.lists(st.lists(error, min_size=HEAVY, max_size=HEAVY).map(until_nan), min_size=4, max_size=4),
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, HEAVY)), max_size=12, unique=True),
     st.booleans(),
-    st.sampled_from([None, 1, 3]),
-    st.booleans(),
+    st.sampled_from([None, 1, 2, 3]),
+    st.sampled_from([None, 1, 2, 3]),
 )
 def test_a_replayed_run_measures_and_consumes_what_a_live_one_does(
-    tmp_path_factory, curves, script, resumes, patience, full_length
+    tmp_path_factory, curves, script, resumes, patience, recorded_with
 ):
-    """Where proposals are recorded configurations; each at a budget once. The curves may end with a heavy run."""
+    """Where proposals are recorded configurations; each at a budget once.
+
+    Curves end where the patience of a recording does, if it has any, in a replay of no more patience.
+    """
     folder = tmp_path_factory.mktemp("replay")
+    assume(recorded_with is None or (patience is not None and patience <= recorded_with))
     given_ = {"resume_training": resumes, "heavy_patience": patience, "light_patience": patience and 1}
     assume(any(len(seen) == HEAVY and not math.isnan(seen[-1]) for seen in curves))  # a table needs a heavy result
     Scripted.curves = curves
     live_task = Scripted(**given_)
-    if full_length:
+    if recorded_with is None:
         path = table_of(curves, folder / "t.parquet")
     else:
-        ended = [curve[: live_task.heavy.stop(curve)] for curve in curves]
-        recorded_with = {"heavy_iterations": HEAVY, "width": 1, **given_}
-        path = table_of(ended, folder / "t.parquet", parameters=recorded_with, full_length=False)
+        ended = [curve[: Level(HEAVY, recorded_with).stop(curve)] for curve in curves]
+        parameters = {"heavy_iterations": HEAVY, "heavy_patience": recorded_with, "width": 1}
+        path = table_of(ended, folder / "t.parquet", parameters=parameters, full_length=False)
     replay = Replay(path, given_)
     live, replayed = Continuation(live_task, 0, folder), NearestAnswers(replay)
     for number, (c, budget) in enumerate(script):
         trial = Trial(number, CONFIGS[c], budget == HEAVY, budget)
-        level = live_task.heavy if trial.heavy else dataclasses.replace(live_task.light, iterations=budget)
+        level = _level(live_task, trial)
         assert replayed.cost(trial) == live.cost(trial)
         done = live.done(trial)
         expected, found = live.evaluate(trial, level), replayed.evaluate(trial, level)
@@ -301,6 +305,8 @@ def test_levels_with_which_training_would_go_on_where_curves_end_are_refused(tmp
     ):
         with pytest.raises(ValueError, match=wrong):
             Replay(path, changes)
+    with pytest.raises(ValueError, match="the curve ends after 3 iterations, where Level"):
+        Replay(path).read(1, Level(HEAVY, 3, 0.05), 0)
     sooner = Replay(path, {"heavy_patience": 1, "light_patience": 1, "heavy_tolerance": 0.06, "light_tolerance": 0.06})
     assert [sooner.read(index, sooner.heavy, 0).iterations for index in range(4)] == [4, 2, 3, 6]
 

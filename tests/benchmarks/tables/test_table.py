@@ -129,6 +129,7 @@ def test_a_curve_that_is_not_of_full_length_ends_where_the_heavy_level_stops():
         (heavy, [0.5, 0.4, 0.9, math.nan], "0: its curve is not complete up to iteration 3"),
         (Level(1), [0.5, 0.5, 0.9, math.nan], "0: its curve is not complete up to iteration 1"),
         (heavy, [0.5, 0.5, 0.9, 0.8], "2: its curve is not complete up to iteration 3"),
+        (heavy, [0.5, 0.5, math.nan, math.nan], "2: a validation error is not in"),
     ):
         with pytest.raises(tables.CorruptTable, match=f"configuration {where}"):
             tables.Table("t", short, rows(validation_error=errors)).check(SPACE, level)
