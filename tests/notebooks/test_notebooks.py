@@ -23,7 +23,7 @@ OF_RESULTS = [path for path in NOTEBOOKS if re.match(r"0[1-9]", path.stem)]
 OF_SECONDS = [path for path in NOTEBOOKS if path.stem in ("03_svm", "04_fcn", "05_cnn")]
 MOST_WORDS = 120  # of a text
 # What of the verification is on record: a result that comes is to be named here.
-VERIFIED = ["functions", "functions_tenth", "noise_1", "noise_5"]
+VERIFIED = ["functions", "functions_tenth", "noise_1", "noise_5", "live"]
 # Texts that are computed.
 LEAST_SAID = {"01_toy_sine": 0, "02_synthetic": 3, "07_ablation": 3, "08_profile": 2, "09_verification": 4}
 # Digits that are part of a name: in code, of the paper's figures, of a data set, of a formula that defines.
