@@ -59,7 +59,7 @@ COMMANDS = {
     ],
 }
 # What is changed to try them, as in `reference.SMALL`.
-QUICK = {"method": "[random_search,gp_ei,btao]"}
+QUICK = {"method": "[random_search,gp_bo,gp_ei,btao]"}
 SMALL = {
     "functions": {"task": "forrester,branin_shifted", "budget.iterations": "40", **QUICK},
     "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},

@@ -94,7 +94,7 @@ def test_the_figure_comes_first(path):
 
 def test_the_method_study_has_tasks_as_blocks():
     source = "\n".join(cell.source for cell in cells(FOLDER / "06_method_study.ipynb", "code"))
-    assert re.findall(r"blocks\(.*\)", source) == ['blocks(ends, by="task")']
+    assert re.findall(r"blocks\(.*\)", source) == ['blocks(ends, by="task")', 'blocks(others, by="task")']
     for figure in ("heat_map_figure", "rank_figure", "targets_figure"):
         assert figure in source
 
@@ -165,6 +165,10 @@ def test_the_method_study_says_who_is_left_out_and_takes_each_task_where_its_run
     by_seconds.to_parquet(tmp_path / "svm.parquet")
     there = run("06_method_study", {"folder": str(tmp_path), "results": ["synthetic", "svm"]})
     assert "left out of all but the claims, as a task lacks them: tpe" in capsys.readouterr().out
+    assert there["pairs"] == 0 and there["without"] == ""
+    gap = abs(there["ranks"]["rank"].diff().iloc[-1])
+    difference = there["ranking"].critical_difference
+    assert difference(2, there["needed"]) <= gap < difference(2, there["needed"] - 1)
     assert there["axes"] == {"heavy_equivalents": ["currin", "park"], "train_seconds": ["svm"]}
     assert there["speeds"].set_index("task")["against"].to_dict() == {
         **dict.fromkeys(["currin", "park"], "heavy_equivalents"),
