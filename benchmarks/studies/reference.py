@@ -60,6 +60,7 @@ PROFILE = [
     *(["task=" + task, "source=table", "budget.heavy=12", "seeds=30"] for task in RECORDED),
 ]
 NAMES = (*COMMANDS, "profile")
+USUAL = tuple(name for name in NAMES if name not in verification.BY_NAME)  # what is made where nothing is named
 # What is changed to try the notebooks: two seeds, of the methods that start at once, and a heavy run or two beyond the
 # start where the scale is not to be chosen.
 QUICK = {"method": "[random_search,gp_bo,btao_paper,btao_joint,btao]"}

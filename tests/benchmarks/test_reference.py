@@ -10,6 +10,15 @@ def test_the_command_says_what_it_takes(capsys):
     assert capsys.readouterr().err.startswith("error: there is no reference 'tony'; there are toy, synthetic")
 
 
+def test_without_names_all_is_made_but_what_verifies_one_method_further(capsys, monkeypatch):
+    made = []
+    monkeypatch.setattr(reference, "record", lambda name, out: made.append(name))
+    assert reference.main([]) == 0
+    assert made == ["toy", "synthetic", "svm", "fcn", "cnn", "ablation", "functions", "live", "profile"]
+    assert reference.main(["ladder", "toy"]) == 0
+    assert made[-2:] == ["ladder", "toy"]
+
+
 def test_an_interruption_says_how_to_go_on(capsys, monkeypatch):
     def interrupted(name, out):
         raise KeyboardInterrupt
