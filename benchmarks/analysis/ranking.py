@@ -23,9 +23,11 @@ Machine Learning Research 7, 1-30). Those over seeds are about the tasks at hand
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -139,6 +141,38 @@ def critical_difference(methods: int, n_blocks: int, alpha: float = 0.05) -> flo
     """
     q = stats.studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(methods * (methods + 1) / (6 * n_blocks)))
+
+
+class PairsApart(NamedTuple):
+    """What Nemenyi's critical difference tells of pairs of methods.
+
+    Attributes
+    ----------
+    apart : int
+        Pairs whose mean ranks differ by more.
+    pairs : int
+        All of them.
+    for_half : int or None
+        About how many blocks would tell half of the pairs, if the mean ranks were the same; None where it could be no
+        number of them, as too many ranks are equal.
+    """
+
+    apart: int
+    pairs: int
+    for_half: int | None
+
+
+def pairs_apart(comparison: Blocks) -> PairsApart:
+    """How many pairs of methods are told apart by their mean ranks, and how many blocks half of them would take.
+
+    The critical difference falls with the root of the number of blocks, see `critical_difference`.
+    """
+    means, blocks_there = comparison.ranks.mean(), len(comparison.values)
+    difference = critical_difference(len(means), blocks_there)
+    gaps = sorted((abs(a - b) for a, b in itertools.combinations(means, 2)), reverse=True)
+    least = gaps[(len(gaps) - 1) // 2]  # of the half with the largest
+    for_half = math.ceil(blocks_there * (difference / least) ** 2) if least > 0 else None
+    return PairsApart(sum(gap > difference for gap in gaps), len(gaps), for_half)
 
 
 def pairwise(comparison: Blocks) -> DataFrame:

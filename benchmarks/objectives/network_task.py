@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 
 from benchmarks.objectives.curve import CurveTask
 from benchmarks.objectives.image_task import ImageTask
@@ -61,7 +60,7 @@ class NetworkTask(ImageTask, CurveTask):
         light = Level(light_iterations, light_patience, light_tolerance)
         heavy = Level(heavy_iterations, heavy_patience, heavy_tolerance)
         super().__init__(n_train, n_validation, light, heavy, delta_bounds, rho_bounds, data, data_dir)
-        if (heavy.patience or math.inf) < (light.patience or math.inf) or heavy.tolerance > light.tolerance:
+        if not light.is_as_impatient_as(heavy):
             raise ValueError(
                 "the heavy level must not stop earlier than the light one: heavy_patience must be at least "
                 f"light_patience (null is the most), got {heavy.patience} and {light.patience}, and heavy_tolerance "

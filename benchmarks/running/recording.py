@@ -153,11 +153,8 @@ class Recording:
             return None
         known = table.load(self.path)
         if differing := self._head().unlike(known.head):
-            cure = (
-                ""
-                if known.head.full_length == self.full_length
-                else f"full_length={str(known.head.full_length).lower()} or "
-            )
+            is_all = not self._head().unlike(known.head, but={"full_length"})
+            cure = f"full_length={str(known.head.full_length).lower()} or " if is_all else ""
             raise UsageError(f"{self.path} was recorded with {'; '.join(differing)}: give {cure}another out=")
         return known
 

@@ -1,7 +1,7 @@
 """Reference results: the committed records behind the notebooks and the claims, and how they are made anew.
 
-`python -m benchmarks.reference` makes them. The results are identical with the same versions on any x86-64
-processor with AVX2, but for the columns of seconds.
+`python -m benchmarks.reference` makes the usual ones, or those named. The results are identical with the same versions
+on any x86-64 processor with AVX2, but for the columns of seconds.
 """
 
 from __future__ import annotations

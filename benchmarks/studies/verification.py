@@ -58,7 +58,7 @@ COMMANDS = {
         ),
     ],
 }
-BY_NAME = ("functions_tenth", "noise_1", "noise_5", "ladder")  # made where they are named: together they take hours
+BY_NAME = ("functions_tenth", "noise_1", "noise_5", "ladder")  # made where they are named: notebook 09 alone draws them
 # What is changed to try them, as in `reference.SMALL`.
 QUICK = {"method": "[random_search,gp_bo,gp_ei,btao]"}
 SMALL = {

@@ -11,6 +11,7 @@ import pytest
 
 import benchmarks
 from benchmarks import study
+from benchmarks.analysis.scores import REGRET_FLOOR
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -98,6 +99,26 @@ def test_the_table_of_results_is_what_the_committed_results_come_to(summaries):
         assert row.split(" | ")[1:] == [*cells[:-1], f"{cells[-1]} |"], task
 
 
+def medians(name):
+    """By task and method the median of the best values of a reference result, in regret where there is an optimum.
+
+    No run has more iterations than the least budget and one heavy run, which may be the one that ends it.
+    """
+    trials = study.reference(name).trials
+    spent = trials.groupby(["task", "method", "seed"])["iterations"].sum().unstack("task")
+    one = trials[trials["heavy"]].groupby("task")["budget"].max()
+    assert ((spent.max() - spent.min()) <= one).all() and spent.shape == (300, trials["task"].nunique())
+    trials = trials[trials["heavy"]]
+    reached = trials["value"] - trials["optimum"].fillna(0.0)
+    return (
+        reached.groupby([trials["task"], trials["method"], trials["seed"]])
+        .min()
+        .groupby(level=[0, 1])
+        .median()
+        .unstack()
+    )
+
+
 def test_what_is_said_of_the_results_is_so(summaries):
     said = " ".join(text_of("A result").split())
     four = {task: summaries[task].loc[["random_search", "gp_bo", "bohb", "btao"]] for task in ("svm", "fcn", "cnn")}
@@ -107,14 +128,14 @@ def test_what_is_said_of_the_results_is_so(summaries):
     assert "it takes longest on both networks" in said
     assert {four[task]["train_seconds"].idxmax() for task in ("fcn", "cnn")} == {"btao"}
     assert "it ends first of [all ten methods]" in said
-    assert "on each of four models of scikit-learn, and by mean rank on nine functions" in said
-    trials = study.reference("functions").trials.query("heavy and not task.str.startswith('branin_')")
-    regrets = (trials["value"] - trials["optimum"]).groupby([trials["task"], trials["method"], trials["seed"]]).min()
-    ranks = regrets.groupby(["task", "method"]).median().clip(lower=1e-9).unstack().rank(axis=1).mean()
-    assert trials["task"].nunique() == 9 and len(ranks) == 10 and ranks.idxmin() == "btao"
-    trials = study.reference("live").trials.query("heavy")
-    ends = trials.groupby(["task", "method", "seed"])["value"].min().groupby(["task", "method"]).median().unstack()
-    assert ends.shape == (4, 10) and (ends.drop(columns="btao").min(axis=1) > ends["btao"]).all()
+    assert "on each of four models of scikit-learn and, by mean rank, on nine functions" in said
+    ends = medians("functions")
+    misled = ends.index.str.startswith("branin_")
+    ranks = ends.clip(lower=REGRET_FLOOR).rank(axis=1)
+    assert (~misled).sum() == 9 and ranks[~misled].mean().idxmin() == "btao"
+    assert "but not on all where light runs mislead" in said and set(ranks.loc[misled, "btao"]) > {1.0}
+    ends = medians("live")
+    assert len(ends) == 4 and (ends.drop(columns="btao").min(axis=1) > ends["btao"]).all()
 
 
 def test_every_number_of_the_text_is_computed(summaries):

@@ -69,6 +69,20 @@ def test_critical_differences_of_published_tables(k, n, alpha, expected):
     assert ranking.critical_difference(k, n, alpha) == pytest.approx(expected, abs=6e-3)
 
 
+def test_pairs_that_are_told_apart_and_the_blocks_that_half_of_them_would_take():
+    # The gaps of the case by hand are 2.6, 1.7, 1.7, 0.9, 0.9 and 0.8; those of its first three columns 1.5, 0.9, 0.6.
+    assert ranking.pairs_apart(ranking.blocks(table(BY_HAND))) == (1, 6, 8)
+    assert ranking.critical_difference(4, 8) < 1.7 < ranking.critical_difference(4, 7)
+    three = ranking.blocks(table([row[:3] for row in BY_HAND]))
+    gap = sorted(abs(np.subtract.outer(*[three.ranks.mean().to_numpy()] * 2))[np.triu_indices(3, 1)])[1]
+    apart, pairs, for_half = ranking.pairs_apart(three)
+    assert (apart, pairs) == (1, 3) and gap == pytest.approx(0.9)
+    assert ranking.critical_difference(3, for_half) <= gap < ranking.critical_difference(3, for_half - 1)
+    assert ranking.pairs_apart(ranking.blocks(table([[1, 2, 3]] * 12))) == (3, 3, 11)
+    assert ranking.pairs_apart(ranking.blocks(table([[1, 1, 1, 2]] * 20))) == (3, 6, 6)
+    assert ranking.pairs_apart(ranking.blocks(table([[1, 1]] * 6))) == (0, 1, None)
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
 def test_nemenyi_of_scikit_posthocs_tells_apart_what_the_critical_difference_does(seed):

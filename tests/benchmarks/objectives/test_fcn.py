@@ -205,3 +205,7 @@ def test_another_process_trains_the_same_bits_and_says_nothing():
 def test_arguments_out_of_range_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         FCN(**parameters).data  # noqa: B018
+
+
+def test_a_heavy_level_without_patience_may_have_any_tolerance():
+    assert FCN(heavy_patience=None, heavy_tolerance=0.1).heavy == Level(50, None, 0.1)

@@ -275,6 +275,8 @@ def test_where_the_full_length_is_not_asked_for_training_ends_by_the_patience_of
         UsageError, match="was recorded with full_length False instead of True: give full_length=false or another out="
     ):
         planned("task=mine", "scale=smoke", "n=8", f"out={tmp_path}")
+    with pytest.raises(UsageError, match="full_length False instead of True: give another out="):
+        planned("task=mine", "scale=smoke", "n=8", "seed=1", f"out={tmp_path}")
 
 
 def test_without_patience_every_curve_is_of_full_length(tmp_path, plugin):
