@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from benchmarks.common.errors import UsageError
 from benchmarks.config import options
 from benchmarks.config.options import unknown
 from benchmarks.config.registry import ROOT, TABLES, found_from_here
-from benchmarks.config.request import Request, own_options, read, whole_paths
+from benchmarks.config.request import own_options, read, whole_paths
 from benchmarks.console.command import CommandFailed, command
 from benchmarks.console.display import open_display
 from benchmarks.records.command import RECORD_MODULE, Command
@@ -64,11 +63,10 @@ RUN_ONLY = (
 @command(lambda _: HELP, continued=RECORD_MODULE)
 def main(arguments: list[str]) -> int:
     """Do what the arguments say (those of the process by default); the exit status."""
-    asked = _read(arguments)
-    recording = plan(asked.request, asked.design, asked.n, asked.full_length)
-    failures: list[Failure] | None = [] if asked.only_gather else None
+    recording, only_gather = planned(arguments)
+    failures: list[Failure] | None = [] if only_gather else None
     try:
-        if not asked.only_gather:
+        if not only_gather:
             with contextlib.suppress(KeyboardInterrupt):
                 failures = recording.run(_command(arguments, recording), open_display)
         gathered = recording.gather()
@@ -82,17 +80,8 @@ def main(arguments: list[str]) -> int:
     return _report(recording, gathered, failures)
 
 
-class _Asked(NamedTuple):
-    """What the arguments say; n is None where it is not given."""
-
-    request: Request
-    design: str
-    n: int | None
-    full_length: bool
-    only_gather: bool
-
-
-def _read(arguments: Sequence[str]) -> _Asked:
+def planned(arguments: Sequence[str]) -> tuple[Recording, bool]:
+    """The recording that the arguments ask for, and whether to gather only."""
     defaults = {"design": "sobol", "n": "", "seed": "0", "full_length": "true", "gather": "false"}
     own, rest = own_options(arguments, defaults, RUN_ONLY, "a table")
     if own["design"] not in DESIGNS:
@@ -109,7 +98,7 @@ def _read(arguments: Sequence[str]) -> _Asked:
     except UsageError:
         raise UsageError(f"seed={own['seed']}: give an integer from 0 to 2**63 - 1") from None
     (request,) = read([*rest, f"seeds=[{seed}]", "method=random_search"])
-    return _Asked(request, own["design"], n, full_length, only_gather)
+    return plan(request, own["design"], n, full_length), only_gather
 
 
 def _command(arguments: Sequence[str], recording: Recording) -> Command:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import record
-from benchmarks.running.recording import Recording, plan
+from benchmarks.running.recording import Recording
 
 SMALL = ["scale=smoke", "task.parameters.n_train=200", "task.parameters.n_validation=100"]
 SUPPORT_VECTORS = ["task=svm", *SMALL]
@@ -12,5 +12,4 @@ CLOCKS = ["seconds", "processor_seconds"]  # the columns of a table that no two 
 
 def planned(*arguments: str) -> Recording:
     """What `python -m benchmarks.record` with these arguments would record."""
-    asked = record._read(list(arguments))
-    return plan(asked.request, asked.design, asked.n, asked.full_length)
+    return record.planned(arguments)[0]
