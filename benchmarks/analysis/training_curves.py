@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 from numpy.typing import NDArray
 
-from benchmarks.tables.table import Table
+from benchmarks.tables.table import Table, stop_of
 from btao.training import Level
 
 GUESSING = 0.9  # the error of guessing among ten classes: that of a network before its training
@@ -49,7 +49,7 @@ def of_levels(table: Table, light: Level, heavy: Level) -> pandas.DataFrame:
         values = []
         for level in (light, heavy):
             if table.head.every_iteration:
-                values.append((level.measure(errors.tolist()), _stop(level, errors)))
+                values.append((level.measure(errors.tolist()), stop_of(level, errors.tolist())))
             else:  # each is what a run of so many iterations measures
                 values.append((errors[iterations <= level.iterations][-1], level.iterations))
         rows[configuration] = [values[0][0], values[1][0], values[0][1], values[1][1]]
@@ -80,7 +80,7 @@ def improvement_shares(table: Table, heavy: Level, at: NDArray[np.float64]) -> N
         errors = curve["validation_error"].to_numpy()
         if np.isnan(errors).any():
             continue
-        stop = _stop(heavy, errors)
+        stop = stop_of(heavy, errors.tolist())
         so_far = np.minimum.accumulate([GUESSING, *errors[:stop]])
         if so_far[-1] == GUESSING:
             continue
@@ -98,17 +98,3 @@ def rank_correlations(table: Table) -> pandas.Series:
     so_far = errors_so_far(table)
     ranks = so_far.rank()
     return ranks.corrwith(ranks.iloc[:, -1]).rename("rank correlation")
-
-
-def _stop(level: Level, errors: NDArray[np.float64]) -> int:
-    """Where a level stops.
-
-    Raises
-    ------
-    ValueError
-        If the curve ends before.
-    """
-    stop = level.stop(errors.tolist())
-    if stop is None:
-        raise ValueError(f"a curve ends after {len(errors)} iterations, where {level} would train on")
-    return stop

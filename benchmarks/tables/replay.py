@@ -227,11 +227,8 @@ class _Curve:
 
     def followed(self, level: Level, done: int) -> Evaluation:
         """As `CurveTask.evaluate` trains it, on from `done` iterations."""
-        ended = level.stop(self.errors)
-        seen = self.errors[:ended]
-        stop = len(seen)
-        if ended is None and not math.isnan(seen[-1]):
-            raise ValueError(f"the curve ends after {stop} iterations, where {level} would train on")
+        stop = tables.stop_of(level, self.errors)
+        seen = self.errors[:stop]
         if math.isnan(seen[-1]):
             trained = max(stop - done, 0)
             before = "" if trained else " before,"

@@ -304,9 +304,9 @@ class Table:
             curve[name].to_numpy() for name in list(COLUMNS)[1:]
         )
         wanted = np.arange(1, len(curve) + 1) if every else recorded
-        stop = heavy.stop(errors.tolist())
-        end = heavy.iterations if self.head.full_length else stop or heavy.iterations
-        at_end = iterations[-1] == end or (np.isnan(errors[-1]) and (self.head.full_length or stop is None))
+        stop = None if self.head.full_length else heavy.stop(errors.tolist())
+        end = stop or heavy.iterations
+        at_end = iterations[-1] == end or (stop is None and np.isnan(errors[-1]))
         faults = {
             "a validation error is not in [0, 1]": np.isnan(errors[:-1]).any() or _outside(errors, 0, 1),
             "a training error is not in [0, 1]": _outside(training, 0, 1),
@@ -357,6 +357,20 @@ def load(path: str | Path) -> Table:
     if "test_error" not in rows and "training_error" in rows:
         rows.insert(rows.columns.get_loc("training_error") + 1, "test_error", np.nan)
     return Table(path.stem, head, rows)
+
+
+def stop_of(level: Level, errors: Sequence[float]) -> int:
+    """After how many iterations a level stops on a recorded curve; where training diverged before, after all of it.
+
+    Raises
+    ------
+    ValueError
+        If the curve ends where the level would train on.
+    """
+    stop = level.stop(errors)
+    if stop is None and not np.isnan(errors[-1]):
+        raise ValueError(f"the curve ends after {len(errors)} iterations, where {level} would train on")
+    return stop or len(errors)
 
 
 def _outside(values: np.ndarray, low: float, high: float | np.ndarray) -> bool:
