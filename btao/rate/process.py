@@ -155,11 +155,13 @@ class Process:
         return cls(kernel, points, basis, z, prior, best_minimum(negative, starts, bounds, TOLERANCE))
 
     def fantasize(self, points: FloatArray, basis: FloatArray) -> Process:
-        """The process told its own means at points (m, dim), which takes their uncertainty away and moves no mean."""
+        """The process told its own means at points (m, dim): no uncertainty is left there; means and sigma^2 stay."""
         if not len(points):
             return self
         means, _ = self.parts(points).moments(basis)
-        return self.with_data(points, basis, means)
+        told = self.with_data(points, basis, means)
+        told.variance = self.variance  # of which expected values tell nothing
+        return told
 
     def with_data(self, points: FloatArray, basis: FloatArray, z: FloatArray) -> Process:
         """The process of more data, (m, dim), (m, p) and (m,), with the same hyperparameters."""

@@ -177,3 +177,23 @@ def test_points_almost_the_same_can_be_factorized_at_the_least_nugget():
     theta = np.append(np.full(10, np.log(0.02)), np.log(1e-10))
     process = Process(Kernel(10), points, np.ones((500, 1)), points[:, 0], CONSTANT, theta)
     assert np.isfinite(process.parts(points[:3]).moments(np.ones((3, 1)))).all()
+
+
+def test_points_under_way_take_their_uncertainty_away_and_move_neither_means_nor_the_variance():
+    """Against universal kriging of all points, told or under way, at the variance of those told."""
+    pending, at = RNG.random((4, 2)), RNG.random((5, 2))
+    rows, basis = (np.column_stack([np.ones(n), RNG.standard_normal(n)]) for n in (4, 5))
+    process = Process(Kernel(2), X, H, Z, PRIOR, THETA)
+    told = process.fantasize(pending, rows)
+    assert told.variance == process.variance
+    mean, variance = process.parts(at).moments(basis)
+    told_mean, told_variance = told.parts(at).moments(basis)
+    np.testing.assert_allclose(told_mean, mean, rtol=1e-8)
+    points, design = np.vstack([X, pending]), np.vstack([H, rows])
+    inverse = np.linalg.inv(correlation(points, points) + np.exp(THETA[-1]) * np.eye(13))
+    r = correlation(points, at)
+    u = basis.T - design.T @ inverse @ r
+    A = design.T @ inverse @ design + np.diag(PRIOR.precision)
+    expected = 1.0 - (r * (inverse @ r)).sum(axis=0) + (u * np.linalg.solve(A, u)).sum(axis=0)
+    np.testing.assert_allclose(told_variance, process.variance * expected, rtol=1e-8)
+    assert (told_variance < variance).all()
