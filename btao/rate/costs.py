@@ -36,9 +36,12 @@ class Costs:
         """C_l and C_h: what the next light run will cost, and the next heavy one."""
         promoted = self.promoted
         n_heavy, own = int(promoted.sum()), float(self.light[promoted].sum())
-        weighted = n_heavy * float(self.heavy[promoted].sum()) / own if own > 0 else 0.0
+        heavy, light = float(self.heavy[promoted].sum()), float(self.light.mean())
+        if own == 0 and heavy > 0:  # light runs are free
+            return light, heavy / n_heavy
+        weighted = n_heavy * heavy / own if own > 0 else 0.0
         ratio = (weighted + PRIOR_RATIO) / ((n_heavy if own > 0 else 0) + 1)
-        light = float(self.light.mean()) or 1.0  # of runs that cost nothing any number will do
+        light = light or 1.0  # where nothing costs anything any number will do
         return light, ratio * light
 
     def too_light(self, balance: float, continues: bool) -> bool:

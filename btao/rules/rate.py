@@ -155,7 +155,7 @@ class RateRule(Rule):
 
     def _first_heavy(self, ready: list[Trial]) -> tuple[LevelName, FloatArray]:
         """The best of the start; a new light point far from all others while none has succeeded, or all have failed."""
-        if ready and not self.history.select("heavy", "pending"):
+        if ready and (not self.history.select("heavy", "pending") or self._are_light(self._asked())):
             return "heavy", min(ready, key=measured).point
         new = self._farthest(self.history.points(self.history.select("light")))
         if new is not None:
@@ -165,11 +165,20 @@ class RateRule(Rule):
         return "heavy", min(ready, key=measured).point
 
     def _must_promote(self, costs: Costs) -> bool:
-        """Whether light runs have had their share (METHOD item 27)."""
-        asked = [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
+        """Whether light runs have had their share, with those under way at what `costs` expect (METHOD item 27)."""
+        return self._are_light(self._asked()) or self._costs(costs.of_runs()).too_light(
+            MAX_LIGHT_SHARE, self._continues
+        )
+
+    def _asked(self) -> list[Trial]:
+        """The trials that it asked for after its start."""
+        return [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
+
+    @staticmethod
+    def _are_light(asked: list[Trial]) -> bool:
+        """Whether so many light runs as may follow one another have done so at the end."""
         latest = asked[-MAX_LIGHT_RUN:]
-        in_a_row = len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
-        return in_a_row or costs.too_light(MAX_LIGHT_SHARE, self._continues)
+        return len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
 
     def _of_known(
         self, outputs: Outputs, model: TwoLevelModel, ready: list[Trial]
@@ -189,22 +198,35 @@ class RateRule(Rule):
         new = self._maximize(new_points.values, known, around, new_points.slopes, ENDING)
         return new, -np.inf if new is None else float(new_points.values(new[None, :])[0])
 
-    def _costs(self) -> Costs:
-        """Costs of the runs told so far, by light run; of those made elsewhere only what has a heavy run counts."""
+    def _costs(self, expected: tuple[float, float] | None = None) -> Costs:
+        """Costs of the runs told so far, by light run; of those made elsewhere only what has a heavy run counts.
+
+        Runs under way count where it is `expected` what a light and a heavy one cost. A cost that was not told is the
+        mean of its level, or by `heavy_cost` what goes with those of the other.
+        """
         history = self.history
-        heavies = [trial for trial in history.paired(status=None) if trial.status != "pending"]
+        heavies = [trial for trial in history.paired(status=None) if expected or trial.status != "pending"]
         promoted = history.points(heavies)
         lights = [
             trial
             for trial in history.select("light")
-            if trial.status != "pending"
+            if (expected or trial.status != "pending")
             and not (trial.given and not history.kernel.same(trial.point[None, :], promoted).any())
         ]
-        light = np.array([1.0 if trial.cost is None else trial.cost for trial in lights])
+        told, told_heavy = ([trial.cost for trial in runs if trial.cost is not None] for runs in (lights, heavies))
+        mean = np.mean(told) if told else np.mean(told_heavy) / self._heavy_cost if told_heavy else 1.0
+        light = np.array([mean if trial.cost is None else trial.cost for trial in lights], dtype=float)
         heavy = np.full(len(lights), np.nan)
+        if expected:
+            light[[trial.status == "pending" for trial in lights]] = expected[0]
         if heavies:
             of = history.kernel.same(promoted, history.points(lights)).argmax(axis=1)
-            heavy[of] = [self._heavy_cost if trial.cost is None else trial.cost for trial in heavies]
+            heavy[of] = [
+                self._heavy_cost * own if trial.cost is None else trial.cost
+                for trial, own in zip(heavies, light[of], strict=True)
+            ]
+            if expected:
+                heavy[of[[trial.status == "pending" for trial in heavies]]] = expected[1]
         return Costs(light, heavy)
 
     # ---------------------------------------------------------------- models

@@ -25,6 +25,10 @@ def test_runs_that_cost_nothing_have_a_cost_to_weigh_by():
     assert (light, heavy) == (3.0, pytest.approx(3.0 * 1.5 / 2))
 
 
+def test_light_runs_that_cost_nothing_leave_heavy_ones_their_cost():
+    assert Costs(np.zeros(3), np.array([900.0, NAN, 700.0])).of_runs() == (0.0, 800.0)
+
+
 def test_of_training_that_continues_the_light_runs_of_the_promoted_are_no_waste():
     costs = Costs(np.array([5.0, 5.0, 5.0, 5.0]), np.array([2.0, NAN, NAN, NAN]))
     assert costs.too_light(2.0, continues=True)  # 15 against 2 * (2 + 5)

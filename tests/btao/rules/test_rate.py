@@ -1,5 +1,6 @@
 """The rate rule by ask and tell: start, limits, choices, failures, pending trials, state (METHOD items 19-30)."""
 
+import heapq
 import itertools
 import json
 import math
@@ -330,6 +331,40 @@ def test_the_profile_knows_what_was_measured_and_is_wider_where_nothing_was():
     assert far[0] > std.max()
     with pytest.raises(RuntimeError, match="predict needs a successful light and heavy trial"):
         BTAO(SQUARE, rule="rate").predict({"x": 0.5, "y": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("light", "heavy", "expected"),
+    [
+        ([None] * 4, None, (1.0, (5.0 + 1.5) / 2)),
+        ([100.0] * 4, None, (100.0, 100.0 * (5.0 + 1.5) / 2)),
+        ([None] * 4, 500.0, (100.0, 100.0 * (5.0 + 1.5) / 2)),
+        ([60.0, None, 100.0, None], 400.0, (80.0, 80.0 * (400.0 / 80.0 + 1.5) / 2)),
+    ],
+)
+def test_costs_that_are_not_told_are_in_the_unit_of_those_that_are(light, heavy, expected):
+    optimizer = BTAO(SQUARE, seed=3, rule="rate", heavy_cost=5.0)
+    for cost, value in zip(light, (0.4, 0.1, 0.3, 0.2), strict=True):  # the second is the best, and promoted
+        optimizer.tell(optimizer.ask(), value, cost=cost)
+    optimizer.tell(optimizer.ask(), 0.05, cost=heavy)
+    assert optimizer._rule._costs().of_runs() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("heavy_cost", [5.0, 24.0])
+def test_with_workers_at_once_light_and_heavy_runs_keep_their_shares(heavy_cost):
+    """Eight workers, each asking when its trial has ended: no flood of light runs while the first heavy one is on."""
+    optimizer, clock, running, number = BTAO(SQUARE, seed=0, rule="rate", heavy_cost=heavy_cost), 0.0, [], 0
+    while levels(optimizer.trials).count("h") < 12:
+        while len(running) < 8:
+            trial, number = optimizer.ask(), number + 1
+            ends = clock + (heavy_cost if trial.level == "heavy" else 1.0)
+            heapq.heappush(running, (ends, number, trial))
+        clock, _, trial = heapq.heappop(running)
+        optimizer.tell(trial, response(trial.config, trial.level), cost=heavy_cost if trial.level == "heavy" else 1.0)
+    asked = levels(optimizer.trials)
+    between = asked[asked.index("h") :].lstrip("h").split("h")
+    assert max(map(len, between)) <= 4
+    assert max(map(len, asked.strip("l").split("l"))) <= 8
 
 
 def test_without_costs_a_heavy_run_counts_as_often_as_was_said():
