@@ -57,8 +57,8 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
         Trials as `records.load` returns them, those of one run in the order of their record.
     by : {"value", "recommended"}
         Whose choice is traced: the incumbent; or the trial in the column `recommended`, the number
-        of the one that the method itself would recommend after this trial, and the incumbent
-        where it names none. What a method recommends may have a larger value than the incumbent.
+        of the one that the method itself would recommend after this trial, or last within its budget of training, and
+        the incumbent where it names none. What a method recommends may have a larger value than the incumbent.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def incumbents(frame: DataFrame, by: str = "value") -> DataFrame:
         best = _incumbent(np.where(result[rows], value[rows], np.inf))
         chosen[rows] = np.where(best < 0, -1, rows[best])
     if by == "recommended":
-        chosen = _recommended(frame, rows_of_runs, result, chosen)
+        chosen = _recommended(frame, rows_of_runs, result, chosen, trained > limit)
     known = chosen >= 0
     test_error = frame.get("test_error", pd.Series(np.nan, index=frame.index)).astype(float).to_numpy()
 
@@ -187,13 +187,19 @@ def _incumbent(values: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(np.where(values < before, np.arange(len(values)), -1))
 
 
-def _recommended(frame: DataFrame, runs: Iterable[np.ndarray], result: np.ndarray, incumbent: np.ndarray) -> np.ndarray:
-    """Row of the trial that is recommended after each, that of the incumbent where none is named."""
+def _recommended(
+    frame: DataFrame, runs: Iterable[np.ndarray], result: np.ndarray, incumbent: np.ndarray, late: np.ndarray
+) -> np.ndarray:
+    """Row of the trial that is recommended after each, that of the incumbent where none is named.
+
+    What came after the budget of training counts for nothing: there it is what was recommended within it.
+    """
     chosen = incumbent.copy()
     trial, recommended = frame["trial"].to_numpy(), frame["recommended"].astype(float).to_numpy()
     for rows in runs:
         row_of = dict(zip(trial[rows], rows, strict=True))
-        for row in rows[~np.isnan(recommended[rows])]:
+        within = rows[~late[rows]]
+        for row in within[~np.isnan(recommended[within])]:
             at = row_of.get(recommended[row], -1)
             if not 0 <= at <= row or not result[at]:
                 raise ValueError(
@@ -201,6 +207,7 @@ def _recommended(frame: DataFrame, runs: Iterable[np.ndarray], result: np.ndarra
                     f"after trial {trial[row]} of {_path(frame.loc[row])}"
                 )
             chosen[row] = at
+        chosen[rows[late[rows]]] = chosen[within[-1]] if len(within) else -1
     return chosen
 
 

@@ -150,6 +150,14 @@ def test_the_trace_of_what_the_method_recommends():
     assert traced["regret"].tolist() == [3.0, 3.0, 0.2, 0.2]
 
 
+@pytest.mark.parametrize("last", [3, 1])  # itself, or an earlier one for what it told
+def test_after_the_budget_of_training_the_last_recommendation_within_it_is_traced(last):
+    trials = recommending(run("LHHH", [0.1, 5.0, 4.0, 3.0]), [None, 1, 1, last]).assign(train_budget=5.0)
+    np.testing.assert_array_equal(incumbents(trials, by="recommended")["value"], [NAN, 5, 5, 5])
+    only = recommending(run("H", [5.0]), [0]).assign(train_budget=1.0)
+    assert incumbents(only, by="recommended")["value"].isna().all()
+
+
 def test_where_a_method_recommends_nothing_the_incumbent_is_traced():
     trials = frame(
         recommending(run("LHH", [0.0, 2.0, 1.0]), [None] * 3),
