@@ -97,7 +97,8 @@ class Objective(Protocol):
     if these two only. `delta_bounds` and `rho_bounds` are the truncated additive model's (METHOD
     item 18). Training that can be continued: see `CurveTask`.
 
-    A task that trains without a data set says `trains = True` (see `is_trained`). To be recorded by
+    A task that trains without a data set says `trains = True` (see `is_trained`); one whose evaluation costs less after
+    an earlier one of the same object, `remembers = True` (see `remembers`). To be recorded by
     `benchmarks.record`, a task trains, its values are errors from 0 to 1, and a `CurveTask` with patience takes a
     parameter `heavy_patience` that may be None, so that curves are recorded to their full length; with
     full_length=false its light level has no more patience, and no less tolerance, than its heavy one instead.
@@ -136,6 +137,11 @@ class Objective(Protocol):
 def is_trained(objective: Objective) -> bool:
     """Whether something is trained, and no formula evaluated: `trains`, by default whether there is a data set."""
     return bool(getattr(objective, "trains", objective.data is not None))
+
+
+def remembers(objective: Objective) -> bool:
+    """Whether what an evaluation costs depends on those before it, so that none can be answered from a cache."""
+    return bool(getattr(objective, "remembers", False))
 
 
 def resumes(objective: Objective) -> bool:

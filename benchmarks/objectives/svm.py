@@ -59,6 +59,7 @@ class SVM(ImageTask):
     """
 
     dataset = "mnist"
+    remembers = True  # light machines, which heavy runs then need not train
     space = Space({"C": Real(2**-10, 2**10, log=True), "gamma": Real(2**-10, 2**10, log=True)})
 
     def __init__(

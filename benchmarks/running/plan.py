@@ -14,6 +14,7 @@ from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
+from benchmarks.objectives.protocol import remembers
 from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
@@ -92,6 +93,11 @@ def plan(request: Request) -> Plan:
         # A whole path, as the workers of a cluster start elsewhere.
         source = Live.of(request) if request.table is None else Recorded(Path(os.path.abspath(request.table)))
         objective = build_objective(source, task)
+        if request.cache and remembers(objective):
+            raise UsageError(
+                f"cache=true is not for the task {task.name!r}: a heavy run costs less after its light one, so what a "
+                "run has trained tells not what another is charged; give cache=false"
+            )
         data = objective.data
         methods, fresh, skipped = [], {}, []
         for name, settings in request.methods.items():

@@ -10,12 +10,15 @@ import pytest
 from scripted_runs import EXPERIMENT, change, rows, timeless
 
 from baselines.protocol import Capabilities, Trial
+from benchmarks.common.errors import UsageError
+from benchmarks.config.request import read
 from benchmarks.config.spec import Spec
 from benchmarks.objectives.curve import CurveTask, Iteration
 from benchmarks.records.frames import load
 from benchmarks.running import experiment as experiments
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, run_experiment
+from benchmarks.running.plan import plan
 from btao import Real, Space
 from btao.training import Level
 
@@ -248,6 +251,15 @@ def test_an_answer_that_cannot_be_kept_costs_no_result(tmp_path):
     with pytest.warns(UserWarning, match=r"answer not kept in the cache: .*\.json: Not a directory"):
         (row,), _ = run(scripted((0.2, 9)), tmp_path)
     assert row.value == 0.2 / 2**9
+
+
+def test_a_task_whose_runs_cost_less_after_others_is_refused_before_any_is_made(tmp_path):
+    """A support vector machine trains its light machine for a heavy run but where it has one."""
+    (request,) = read(["task=svm", "scale=smoke", "method=random_search", "cache=true", f"out={tmp_path / 'runs'}"])
+    with pytest.raises(UsageError, match="cache=true is not for the task 'svm': a heavy run costs less after its"):
+        plan(request)
+    assert not (tmp_path / "runs").exists()
+    assert plan(dataclasses.replace(request, cache=False)).experiments
 
 
 def test_of_a_formula_nothing_is_kept(tmp_path):
