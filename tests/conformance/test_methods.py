@@ -78,11 +78,16 @@ CONSTRAINED = Space(
     constraint=lambda config: config["x"] + config["share"] <= 1.2,
 )
 PLANE = Space({"x": Real(-2.0, 3.0), "y": Real(0.0, 1.0)})
+# As of a table that is recorded on a grid.
+GRID = Space(
+    {"units": Ordinal((4, 8, 16, 32, 64, 128, 256, 512)), "rate": Ordinal(tuple(10.0**k for k in range(-8, 1)))}
+)
 PROBLEMS = {
     "real": Problem(PLANE, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "mixed": Problem(MIXED, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "conditional": Problem(CONDITIONAL, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "constrained": Problem(CONSTRAINED, heavy_iterations=9, light_iterations=3, n_heavy=20),
+    "grid": Problem(GRID, heavy_iterations=9, light_iterations=3, n_heavy=20),
     "two levels": Problem(PLANE, heavy_iterations=5, light_iterations=1, levels="two"),
     "bounded": Problem(PLANE, heavy_iterations=27, light_iterations=1, delta_bounds=(-1.0, 0.5), rho_bounds=(0.0, 2.0)),
     "one level": Problem(PLANE, heavy_iterations=9),
