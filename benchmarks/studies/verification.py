@@ -1,7 +1,7 @@
 """The runs that judge the rule that chooses levels by their rate: their commands, and what is kept of so many trials.
 
-All methods spend the same iterations; on recorded tables of the ladder they make equally many heavy runs. The seeds are
-none by which anything was tuned.
+All methods spend the same iterations; on recorded tables of the ladder they make equally many heavy runs. No
+constant was chosen by these seeds; on the functions it was by others, from 300 to 329.
 """
 
 from __future__ import annotations
