@@ -74,9 +74,10 @@ class BTAO(Telling, Showing, Saving):
         by default; "rate" always estimates their noise, and refuses False.
     logarithm : bool, optional
         Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
-        minimized.
+        minimized. A warning says where True is without effect.
     ordered : bool, optional
-        Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate". None: False.
+        Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate". None: False. A
+        warning says where results contradict True.
     heavy_cost : float, optional
         Cost of a heavy run in units of a light one, for trials that are told without a cost; of "rate". None: 5.
     continues : bool, optional

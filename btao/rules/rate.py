@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,6 +77,7 @@ class RateRule(Rule):
         # Hyperparameters of the last fit made for a proposal, with the numbers of results of each level it had seen.
         self._warm: tuple[tuple[int, int], tuple[FloatArray, FloatArray | None]] | None = None
         self._cache: tuple[int, Outputs, TwoLevelModel] | None = None
+        self._advised: set[str] = set()
 
     def propose(self) -> tuple[LevelName, FloatArray]:
         """See `Rule.propose`."""
@@ -246,6 +248,7 @@ class RateRule(Rule):
         told = self.history.n_told
         if self._cache is None or self._cache[0] != told:
             outputs, data = self._data()
+            self._advise(outputs, data)
             seen, start = self._warm or ((0, 0), (None, None))
             search = _search(seen[0], len(data.light)), _search(seen[1], len(data.heavy))
             self._cache = told, outputs, TwoLevelModel.fit(self.history.kernel, data, start, search)
@@ -253,6 +256,25 @@ class RateRule(Rule):
         if commit:
             self._warm = (len(model.light.z), 0 if model.heavy is None else len(model.heavy.z)), model.hyperparameters
         return outputs, model
+
+    def _advise(self, outputs: Outputs, data: Data) -> None:
+        """Say once of each option that results contradict it."""
+        above = int((data.heavy > data.light_of_heavy).sum())
+        if self._ordered and above and "ordered" not in self._advised:
+            self._advised.add("ordered")
+            warnings.warn(
+                f"{above} of {len(data.heavy)} heavy results are worse than their light ones, which contradicts "
+                "ordered=True; give ordered=False",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self._logarithm and outputs.floor is None and "logarithm" not in self._advised:
+            self._advised.add("logarithm")
+            warnings.warn(
+                "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
         """The model with all trials under way taken at their predicted means."""

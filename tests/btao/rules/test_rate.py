@@ -4,6 +4,7 @@ import heapq
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -130,6 +131,27 @@ def test_each_choice_is_the_largest_rate(function, ordered, seed):
             seen.add((level, forced))
     assert {level for level, _ in seen} == {"light", "heavy"}
     assert ordered or ("heavy", False) in seen
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_heavy_results_that_contradict_their_order_are_named_once(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    optimizer = BTAO(SQUARE, seed=1, rule="rate", ordered=True, direction=direction)
+    with pytest.warns(UserWarning, match="1 of 1 heavy results are worse than their light ones.* give ordered=False"):
+        advance(optimizer, 6, lambda config, level: sign * (response(config, "heavy") + 0.3 * (level == "heavy")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        advance(optimizer, 4, lambda config, level: sign * (response(config, "heavy") + 0.3 * (level == "heavy")))
+
+
+def test_a_logarithm_that_values_do_not_have_is_named_once():
+    optimizer = BTAO(SQUARE, seed=1, rule="rate", logarithm=True)
+    advance(optimizer, 8)
+    with pytest.warns(UserWarning, match="logarithm=True is without effect: a value is negative"):
+        advance(optimizer, 3, lambda config, level: response(config, level) - 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        advance(optimizer, 3)
 
 
 def test_after_four_light_runs_in_a_row_one_is_promoted():
