@@ -157,7 +157,7 @@ class RateRule(Rule):
 
     def _first_heavy(self, ready: list[Trial]) -> tuple[LevelName, FloatArray]:
         """The best of the start; a new light point far from all others while none has succeeded, or all have failed."""
-        if ready and (not self.history.select("heavy", "pending") or self._are_light(self._asked())):
+        if ready and (not self.history.select("heavy", "pending") or self._after_light_runs()):
             return "heavy", min(ready, key=measured).point
         new = self._farthest(self.history.points(self.history.select("light")))
         if new is not None:
@@ -168,17 +168,11 @@ class RateRule(Rule):
 
     def _must_promote(self, costs: Costs) -> bool:
         """Whether light runs have had their share, with those under way at what `costs` expect (METHOD item 27)."""
-        return self._are_light(self._asked()) or self._costs(costs.of_runs()).too_light(
-            MAX_LIGHT_SHARE, self._continues
-        )
+        return self._after_light_runs() or self._costs(costs.of_runs()).too_light(MAX_LIGHT_SHARE, self._continues)
 
-    def _asked(self) -> list[Trial]:
-        """The trials that it asked for after its start."""
-        return [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
-
-    @staticmethod
-    def _are_light(asked: list[Trial]) -> bool:
-        """Whether so many light runs as may follow one another have done so at the end."""
+    def _after_light_runs(self) -> bool:
+        """Whether it asked for as many light runs in a row, after its start, as may follow one another."""
+        asked = [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
         latest = asked[-MAX_LIGHT_RUN:]
         return len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
 
@@ -217,18 +211,18 @@ class RateRule(Rule):
         ]
         told, told_heavy = ([trial.cost for trial in runs if trial.cost is not None] for runs in (lights, heavies))
         mean = np.mean(told) if told else np.mean(told_heavy) / self._heavy_cost if told_heavy else 1.0
-        light = np.array([mean if trial.cost is None else trial.cost for trial in lights], dtype=float)
+
+        def cost(trial: Trial, unknown: float) -> float:
+            if expected and trial.status == "pending":
+                return expected[LEVELS.index(trial.level)]
+            return unknown if trial.cost is None else trial.cost
+
+        light = np.array([cost(trial, float(mean)) for trial in lights])
         heavy = np.full(len(lights), np.nan)
-        if expected:
-            light[[trial.status == "pending" for trial in lights]] = expected[0]
         if heavies:
             of = history.kernel.same(promoted, history.points(lights)).argmax(axis=1)
-            heavy[of] = [
-                self._heavy_cost * own if trial.cost is None else trial.cost
-                for trial, own in zip(heavies, light[of], strict=True)
-            ]
-            if expected:
-                heavy[of[[trial.status == "pending" for trial in heavies]]] = expected[1]
+            own = zip(heavies, light[of], strict=True)
+            heavy[of] = [cost(trial, self._heavy_cost * of_light) for trial, of_light in own]
         return Costs(light, heavy)
 
     # ---------------------------------------------------------------- models
