@@ -168,7 +168,11 @@ class RateRule(Rule):
 
     def _must_promote(self, costs: Costs) -> bool:
         """Whether light runs have had their share, with those under way at what `costs` expect (METHOD item 27)."""
-        return self._after_light_runs() or self._costs(costs.of_runs()).too_light(MAX_LIGHT_SHARE, self._continues)
+        if self._after_light_runs():
+            return True
+        if any(self.history.select(level, "pending") for level in LEVELS):
+            costs = self._costs(costs.of_runs())
+        return costs.too_light(MAX_LIGHT_SHARE, self._continues)
 
     def _after_light_runs(self) -> bool:
         """Whether it asked for as many light runs in a row, after its start, as may follow one another."""
@@ -254,21 +258,20 @@ class RateRule(Rule):
     def _advise(self, outputs: Outputs, data: Data) -> None:
         """Say once of each option that results contradict it."""
         above = int((data.heavy > data.light_of_heavy).sum())
-        if self._ordered and above and "ordered" not in self._advised:
-            self._advised.add("ordered")
-            warnings.warn(
+        contradicted = {}
+        if self._ordered and above:
+            contradicted["ordered"] = (
                 f"{above} of {len(data.heavy)} heavy results are worse than their light ones, which contradicts "
-                "ordered=True; give ordered=False",
-                UserWarning,
-                stacklevel=2,
+                "ordered=True; give ordered=False"
             )
-        if self._logarithm and outputs.floor is None and "logarithm" not in self._advised:
-            self._advised.add("logarithm")
-            warnings.warn(
-                "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False",
-                UserWarning,
-                stacklevel=2,
+        if self._logarithm and outputs.floor is None:
+            contradicted["logarithm"] = (
+                "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False"
             )
+        for option, text in contradicted.items():
+            if option not in self._advised:
+                self._advised.add(option)
+                warnings.warn(text, stacklevel=2)
 
     def _with_pending(self, outputs: Outputs, model: TwoLevelModel) -> TwoLevelModel:
         """The model with all trials under way taken at their predicted means."""

@@ -129,7 +129,7 @@ def test_each_choice_is_the_largest_rate(function, ordered, seed):
             assert trial.level == level
             np.testing.assert_array_equal(trial.point, point)
             seen.add((level, forced))
-    assert {level for level, _ in seen} == {"light", "heavy"}
+    assert ("light", False) in seen and "heavy" in {level for level, _ in seen}
     assert ordered or ("heavy", False) in seen
 
 
@@ -137,11 +137,15 @@ def test_each_choice_is_the_largest_rate(function, ordered, seed):
 def test_heavy_results_that_contradict_their_order_are_named_once(direction):
     sign = 1.0 if direction == "minimize" else -1.0
     optimizer = BTAO(SQUARE, seed=1, rule="rate", ordered=True, direction=direction)
+
+    def worse(config, level):
+        return sign * (response(config, "heavy") + 0.3 * (level == "heavy"))
+
     with pytest.warns(UserWarning, match="1 of 1 heavy results are worse than their light ones.* give ordered=False"):
-        advance(optimizer, 6, lambda config, level: sign * (response(config, "heavy") + 0.3 * (level == "heavy")))
+        advance(optimizer, 6, worse)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        advance(optimizer, 4, lambda config, level: sign * (response(config, "heavy") + 0.3 * (level == "heavy")))
+        advance(optimizer, 4, worse)
 
 
 def test_a_logarithm_that_values_do_not_have_is_named_once():
