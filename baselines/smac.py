@@ -52,7 +52,7 @@ class SMAC:
         Configurations of the start, a Sobol sequence, at least 1. None: as many as the facade takes,
         10 (random forest) or 8 for each parameter, but a quarter of the trials of the run at most.
     n_trials : int
-        Trials of a run whose number of heavy trials is not known beforehand; shapes the start only.
+        Trials of a run whose number of heavy trials the budget does not tell; shapes the start only.
     retrain_after : int, optional
         Proposals from one fit of the model. None: as the facade has it, 8 (random forest) or 1.
 
@@ -62,6 +62,8 @@ class SMAC:
         If a parameter is not as above.
     """
 
+    # 2: a budget of iterations tells the number of trials, too.
+    version: ClassVar[int] = 2
     capabilities: ClassVar[Capabilities] = Capabilities(
         levels="heavy",
         conditions=True,

@@ -23,6 +23,7 @@ from benchmarks.figures.comparison import critical_difference_figure
 from benchmarks.records.labels import first_of, variants
 from benchmarks.reporting.page import Block, Figure, Notice, Paragraph, Section, Table
 from benchmarks.reporting.settings import Setting
+from benchmarks.reporting.targets import UNITS
 
 
 def ranking(settings: Sequence[Setting], folder: Path) -> Section:
@@ -44,9 +45,12 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
     else:
         task_of = {setting.name: setting.shared["task"]["name"] for setting in settings}
         states = _states(settings, names, common)
+        axes: dict[str, list[str]] = {}
+        for setting in settings:
+            axes.setdefault(setting.axis, []).append(setting.name)
         methods = dict(zip(states["label"], states["method"], strict=True))
         asked = next((setting.asked for setting in settings if setting.asked in {*methods, *methods.values()}), None)
-        compared = list(_compared(states, first_of(methods, asked), task_of, folder))
+        compared = list(_compared(states, first_of(methods, asked), task_of, axes, folder))
         blocks += dict.fromkeys(block for block in compared if isinstance(block, Notice))  # each once, and first
         blocks += [block for block in compared if not isinstance(block, Notice)]
     return Section("Methods against each other", "ranking", tuple(blocks))
@@ -60,7 +64,9 @@ def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]
     return states[states["label"].isin(common)].reset_index(drop=True)
 
 
-def _compared(states: DataFrame, first: str, task_of: Mapping[str, str], folder: Path) -> Iterator[Block]:
+def _compared(
+    states: DataFrame, first: str, task_of: Mapping[str, str], axes: Mapping[str, list[str]], folder: Path
+) -> Iterator[Block]:
     """Of several settings these are the blocks of all tests; seeds are those of one setting alone."""
     table = comparable = scores(states)
     by = "task" if table["task"].nunique() > 1 else "seed"
@@ -72,7 +78,8 @@ def _compared(states: DataFrame, first: str, task_of: Mapping[str, str], folder:
             yield _heat_map(table, first, folder)
             comparable = normalized(states)
             yield from _normalized(comparable, task_of)
-        yield from _over_time(states, first, folder)
+        for axis, names in axes.items():
+            yield from _over_time(states[states["task"].isin(names)], axis, first, folder)
         blocks, notices = _with_notices(ranks.blocks, comparable, by, task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
@@ -90,19 +97,23 @@ def _heat_map(table: DataFrame, first: str, folder: Path) -> Figure:
     return Figure.read(path, alt, "Medians at the end: regrets where the optimum is known, else best values.")
 
 
-def _over_time(states: DataFrame, first: str, folder: Path) -> Iterator[Figure]:
-    over_time = ranks_over_time(states)
-    path = folder / "ranks-over-time.png"
+def _over_time(states: DataFrame, axis: str, first: str, folder: Path) -> Iterator[Figure]:
+    """Of the settings whose runs compare by one cost."""
+    over_time = ranks_over_time(states, axis)
+    path = folder / f"ranks-over-{axis}.png"
     rank_figure(over_time, first=first, path=path)
     ends = over_time.groupby("label", sort=False)["rank"].last()
     alt = f"Mean ranks over time; at the end: {', '.join(f'{label} {rank:.2f}' for label, rank in ends.items())}."
-    yield Figure.read(path, alt, "Mean ranks over the iterations that all runs of a setting have spent at least.")
-    reached = targets_reached(states)
-    path = folder / "targets-reached.png"
+    spent = UNITS[axis]
+    yield Figure.read(path, alt, f"Mean ranks over the {spent} that all runs of a setting have spent at least.")
+    reached = targets_reached(states, axis)
+    path = folder / f"targets-reached-{axis}.png"
     targets_figure(reached, first=first, path=path)
     shares = reached.groupby("label", sort=False)["reached"].last()
     ends_there = ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
-    caption = "The share of targets reached by a cost: an empirical cumulative distribution over runs and targets."
+    caption = (
+        f"Share of targets reached by a cost in {spent}: an empirical cumulative distribution over runs and targets."
+    )
     yield Figure.read(path, f"Step curves of targets reached; at the end: {ends_there}.", caption)
 
 

@@ -15,6 +15,7 @@ from pandas import DataFrame, Series
 
 from benchmarks import records
 from benchmarks.analysis.incumbents import incumbents, keys
+from benchmarks.analysis.over_time import axes_of_tasks
 from benchmarks.common.errors import UsageError
 from benchmarks.config.options import unknown
 from benchmarks.figures.style import method_styles
@@ -66,6 +67,11 @@ class Setting:
     def shared(self) -> dict[str, Any]:
         """What its runs have in common: task, budget, threads, data and, where it is used, shared_init."""
         return self.grid.one.shared
+
+    @property
+    def axis(self) -> str:
+        """The cost by which its runs compare: the one that they end at together (`over_time.axes_of_tasks`)."""
+        return next(iter(axes_of_tasks(self.results)))
 
     @property
     def named(self) -> dict[str, str]:

@@ -19,11 +19,11 @@ from benchmarks.figures.ratios import AXIS_NAMES
 from benchmarks.reporting.page import Block, Figure, Paragraph, Table
 from benchmarks.reporting.settings import Setting
 
-AXIS, UNIT = "heavy_equivalents", "heavy runs’ worth of iterations"  # the only cost that no machine decides
+UNITS = {"heavy_equivalents": "heavy runs’ worth of iterations", "train_seconds": "seconds of training"}
 RECOMMENDED_AXES = ("heavy_runs", "heavy_equivalents")
 SHARES = {0.5: "half-way", 1.0: "end"}
 WORDS = (
-    f"Costs to a target, in {UNIT}: what a run had spent when it first was at or below the target, infinite (∞) for "
+    "Costs to a target, in {unit}: what a run had spent when it first was at or below the target, infinite (∞) for "
     "a run that never was; a median is what more than half of the seeds are at or below. A speed-up is the "
     "ratio of median costs, and its target is what the other method has reached half-way or at the end of its own "
     "cost, taken again in each resample of the interval. At the end a method that is no worse than the other "
@@ -44,7 +44,7 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
     yield _equal_cost(setting, states, labels)
     if len(labels) > 1:
         yield _tests(setting, states, first)
-    yield Paragraph(WORDS)
+    yield Paragraph(WORDS.format(unit=UNITS[setting.axis]))
     yield _costs(setting, states, first, labels)
     if len(labels) > 1:
         yield from _speed_ups(setting, states, first, labels, folder)
@@ -52,11 +52,13 @@ def targets(setting: Setting, folder: Path) -> Iterator[Block]:
 
 
 def _equal_cost(setting: Setting, states: DataFrame, labels: Sequence[str]) -> Table:
-    common = common_cost(states, AXIS)
-    reached = scores(states, against=AXIS, at=common).groupby("label")["score"]
+    common = common_cost(states, setting.axis)
+    reached = scores(states, against=setting.axis, at=common).groupby("label")["score"]
     seeds, medians = reached.count(), reached.median()
     rows = tuple((label, str(seeds[label]), or_infinity(medians[label], 6)) for label in labels)
-    caption = f"At equal cost, {number(common, 4)} {UNIT}, the most that all runs have spent: {setting.name}"
+    caption = (
+        f"At equal cost, {number(common, 4)} {UNITS[setting.axis]}, the most that all runs have spent: {setting.name}"
+    )
     return Table(caption, ("method", "seeds", f"median {_measure(states)}"), rows, "lrr")
 
 
@@ -77,8 +79,8 @@ def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str
     """How many runs reach what the first method has reached half-way and at its end, and at what cost."""
     rows = []
     for share, where in SHARES.items():
-        target = target_of(states, first, share, AXIS)
-        table = reach(costs(states, target), AXIS).set_index("label")
+        target = target_of(states, first, share, setting.axis)
+        table = reach(costs(states, target), setting.axis).set_index("label")
         for label in labels:
             row: Any = table.loc[label]
             share_ends = f"[{number(row['share_low'], 2)}, {number(row['share_high'], 2)}]"
@@ -103,7 +105,7 @@ def _costs(setting: Setting, states: DataFrame, first: str, labels: Sequence[str
 def _speed_ups(
     setting: Setting, states: DataFrame, first: str, labels: Sequence[str], folder: Path
 ) -> tuple[Table, Figure]:
-    tables = {share: speed_ups(states, first, AXIS, share=share) for share in SHARES}
+    tables = {share: speed_ups(states, first, setting.axis, share=share) for share in SHARES}
     others = [label for label in labels if label != first]
     tables = {
         share: table.sort_values("over", key=lambda over: over.map(others.index), ignore_index=True)
@@ -122,8 +124,8 @@ def _speed_ups(
     speed_up_figure(tables[0.5], path=path)
     ratios = ", ".join(f"{or_infinity(by_label[0.5].loc[over, 'speed_up'])} over {over}" for over in others)
     caption = (
-        f"{setting.name}: speed-ups of {first} half-way, {AXIS_NAMES[AXIS]}; the targets are taken again in each "
-        "resample of the intervals."
+        f"{setting.name}: speed-ups of {first} half-way, {AXIS_NAMES[setting.axis]}; the targets are taken again in "
+        "each resample of the intervals."
     )
     alt = f"Speed-ups of {first} on {setting.name}, a row a method: {ratios}."
     return (

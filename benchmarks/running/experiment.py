@@ -179,6 +179,13 @@ class Experiment:
             raise ValueError(f"the data set is {objective.data}, but the experiment was set up with {self.data}")
         return objective
 
+    def _heavy_runs(self, objective: Objective) -> int | None:
+        """Heavy runs that the budget covers, where it tells: its iterations do of a method that makes no other runs."""
+        limits = [self.budget.heavy]
+        if self.budget.iterations is not None and self._capabilities().levels == "heavy":
+            limits.append(max(self.budget.iterations // objective.heavy.iterations, 1))
+        return min((limit for limit in limits if limit is not None), default=None)
+
     def build(self, folder: Path | None = None) -> tuple[Objective, Method]:
         """The task and a fresh method for it, which may write files into `folder`.
 
@@ -194,7 +201,7 @@ class Experiment:
             objective.space,
             objective.heavy.iterations,
             objective.light.iterations,
-            self.budget.heavy,
+            self._heavy_runs(objective),
             objective.delta_bounds,
             objective.rho_bounds,
             objective.levels,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from pandas import DataFrame
@@ -45,14 +44,14 @@ def tables(trials: DataFrame, methods: Sequence[str], planned: Planned) -> list[
 def unequal_budgets(trials: DataFrame) -> list[str]:
     """A line for each task whose runs have not spent alike, so that their ends do not compare.
 
-    Runs have spent alike that have one budget in seconds of training or, without one, equally many heavy runs.
+    Runs have spent alike that have one budget in seconds of training or in iterations or, without either, equally many
+    heavy runs.
     """
     lines = []
     for task, mine in trials.groupby("task"):
         heavy = mine.groupby(RUN)["heavy"].sum().groupby("method").max()
-        budgets = mine["train_budget"].unique() if "train_budget" in mine else [math.nan]
-        limited = [each for each in budgets if not math.isnan(each)]
-        if len(budgets) > 1 or (not limited and heavy.nunique() > 1):
+        limits = mine.reindex(columns=["train_budget", "iterations_budget"]).drop_duplicates()
+        if len(limits) > 1 or (limits.isna().all(axis=None) and heavy.nunique() > 1):
             lines.append(
                 f"{task}: the runs have not one budget ({heavy.min()} to {heavy.max()} heavy runs a seed), so compare "
                 "them by their curves, at equal cost"

@@ -28,6 +28,7 @@ from benchmarks.reporting import coverage as report_coverage
 from benchmarks.reporting import targets as report_targets
 from benchmarks.reporting.notices import notices
 from benchmarks.reporting.page import Figure, Table
+from benchmarks.reporting.ranking import ranking
 from benchmarks.reporting.settings import read, select
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment, ExperimentFailed, run_experiment
@@ -294,6 +295,29 @@ def test_what_targets_cost_and_who_is_faster(recorded, written):
     medians = states.groupby(["method", "seed"])["regret"].last().groupby("method").median()
     assert [row[2] for row in equal] == [f"{medians[method]:.6g}" for method in seeds]  # all have spent 3 heavy runs
     assert text(read).count("would recommend is its incumbent, after every trial") == 2
+
+
+def test_settings_compare_by_the_cost_at_which_their_runs_end_together(recorded, tmp_path, monkeypatch):
+    for module in PLOTS:
+        monkeypatch.setattr(module, "save", unrendered)
+    currin, park = read(recorded)
+    slow = park.results["method"].map({"gp_bo": 2.0, "random_search": 1.0})  # so gp_bo has one result and a late one
+    park = dataclasses.replace(park, results=park.results.assign(train_seconds=slow, train_budget=3.0))
+    assert (currin.axis, park.axis) == ("heavy_equivalents", "train_seconds")
+    equal, _, costs, *_ = (block for block in report_targets.targets(park, tmp_path) if isinstance(block, Table))
+    assert equal.caption.startswith("At equal cost, 3 seconds of training, the most")
+    states = incumbents(park.results)
+    medians = states.groupby(["method", "seed"])["regret"].last().groupby("method").median()
+    firsts = states.groupby(["method", "seed"])["regret"].first().groupby("method").median()
+    assert medians["gp_bo"] == firsts["gp_bo"]
+    assert [row[2] for row in equal.rows] == [f"{medians[method]:.6g}" for method in ("gp_bo", "random_search")]
+    assert {row[4] for row in costs.rows if row[0] == "gp_bo"} == {"2 [2, 2]"}  # seconds
+    figures = [block.name for block in ranking([currin, park], tmp_path).blocks if isinstance(block, Figure)]
+    assert [name for name in figures if "over" in name or "reached" in name] == [
+        f"{what}-{axis}.png"
+        for axis in ("heavy_equivalents", "train_seconds")
+        for what in ("ranks-over", "targets-reached")
+    ]
 
 
 def test_what_is_recommended_is_shown_beside_the_incumbent(out, monkeypatch):

@@ -168,6 +168,28 @@ def test_a_method_without_ask_is_refused():
         change(method=Spec("mute", f"{__name__}:Mute")).build()
 
 
+class HeavyOnly(Script):
+    capabilities = Capabilities(levels="heavy")
+
+
+@pytest.mark.parametrize(
+    ("budget", "alone", "with_light"),  # heavy runs of 7 iterations
+    [
+        (Budget(heavy=4), 4, 4),
+        (Budget(iterations=34), 4, None),
+        (Budget(iterations=6), 1, None),
+        (Budget(heavy=3, iterations=35), 3, 3),
+        (Budget(heavy=9, iterations=35), 5, 9),
+        (Budget(train_seconds=9.0), None, None),
+    ],
+)
+def test_a_method_is_told_how_many_heavy_runs_the_budget_covers(budget, alone, with_light):
+    for script, expected in (("HeavyOnly", alone), ("Script", with_light)):
+        target = f"{__name__ if script == 'HeavyOnly' else 'scripted_runs'}:{script}"
+        _, method = change(method=Spec("script", target), budget=budget).build()
+        assert method.problem.n_heavy == expected
+
+
 def test_an_error_inside_the_file_of_a_class_is_not_called_a_wrong_name(tmp_path, monkeypatch):
     (tmp_path / "broken_plugin.py").write_text("import math\nmath.no_such_name\n")
     monkeypatch.syspath_prepend(tmp_path)

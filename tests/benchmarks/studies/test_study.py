@@ -124,6 +124,7 @@ def test_a_sum_of_two_budgets_is_cautioned_about(two):
     assert line.startswith("currin: the runs have not one budget (2 to 3 heavy runs a seed), so compare them by")
     seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
     assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []
+    assert of(*(each.assign(iterations_budget=9) for each in seconds)).cautions == []
     mixed = of(seconds[0].assign(train_budget=9.0), seconds[1].assign(train_budget=8.0))
     assert "not one budget" in mixed._repr_html_() and mixed.latex().startswith("% currin: the runs have not")
 
