@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, ClassVar
 
-from baselines.libraries.encoding import decode_value, encode, is_plain, varying
+from baselines.libraries.encoding import conditions, decode_value, encode, is_plain, varying
 from baselines.libraries.isolated_library import IsolatedLibrary
 from baselines.pending_trials import PendingTrials, check_seed
 from baselines.protocol import MAX_REFUSED, Capabilities, Measurement, Problem, Trial, only_refused
@@ -139,7 +139,8 @@ class OptunaTPE(_OptunaMethod):
 class OptunaGP(_OptunaMethod):
     """`optuna.samplers.GPSampler`: a Matérn-5/2 Gaussian process and log expected improvement.
 
-    Asked anew it would propose much the same, so it takes no constraint.
+    Asked anew it would propose much the same, so it takes no constraint. It models the parameters that all completed
+    trials have; conditional ones it draws at random.
 
     Parameters
     ----------
@@ -170,6 +171,12 @@ class OptunaGP(_OptunaMethod):
         super().__init__(
             problem, seed, n_startup_trials=n_startup_trials, deterministic_objective=deterministic_objective
         )
+
+    @property
+    def cautions(self) -> list[str]:
+        """A line where there are conditional parameters."""
+        drawn = conditions(self._problem.space)
+        return [f"Optuna's GPSampler draws conditional parameters at random: {', '.join(drawn)}"] if drawn else []
 
     def _sampler(self, seed: int, **options: Any) -> Any:
         from optuna.samplers import GPSampler

@@ -82,6 +82,19 @@ class TPE:
                     for name in varying(problem.space):
                         document["misc"][part].setdefault(name, [])
 
+    @property
+    def cautions(self) -> list[str]:
+        """A line where hyperopt draws conditional parameters that may be inactive then, see `expression`."""
+        space = self._problem.space
+        nested = _nested(space)
+        ours = {name: whens for name, whens in conditions(space).items() if whens != [nested.get(name)]}
+        if not ours:
+            return []
+        return [
+            f"hyperopt nests a parameter in one choice alone, and knows no other condition: {', '.join(ours)} "
+            "will be drawn and modeled where inactive, too, and left out of the trials there"
+        ]
+
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
 
@@ -156,12 +169,7 @@ def expression(space: Space) -> dict[str, Any]:
     holds, so that hyperopt draws and models it there alone. hyperopt has no other conditions: what the rest of them
     leave out is drawn and not used.
     """
-    searched, nodes = varying(space), dict[str, Any]()
-    nested: dict[str, When] = {}
-    for name, whens in conditions(space).items():
-        of_choices = [when for when in whens if isinstance(searched[when.parameter], Categorical)]
-        if of_choices:
-            nested[name] = of_choices[0]
+    searched, nodes, nested = varying(space), dict[str, Any](), _nested(space)
 
     def node(name: str) -> Any:
         """The node of a parameter; the same one wherever it is asked for, as hyperopt wants it."""
@@ -171,6 +179,16 @@ def expression(space: Space) -> dict[str, Any]:
         return nodes[name]
 
     return {name: node(name) for name in searched if name not in nested}
+
+
+def _nested(space: Space) -> dict[str, When]:
+    """By conditional parameter the condition on a categorical one, its first, in whose options it is nested."""
+    searched = varying(space)
+    of_choices = {
+        name: [when for when in whens if isinstance(searched[when.parameter], Categorical)]
+        for name, whens in conditions(space).items()
+    }
+    return {name: whens[0] for name, whens in of_choices.items() if whens}
 
 
 def _node(name: str, kind: Parameter, parts: dict[str, tuple[When, Any]]) -> Any:

@@ -20,7 +20,7 @@ usage: python -m benchmarks.retime table=FILE clock=FILE out=FOLDER
 A replay charges for a configuration what it took the machine that recorded it. Where several
 machines recorded a table and one of them is faster, its configurations look cheap. So record the same
 design once more, all of it on one machine, but each configuration for a few iterations only: by the
-command of the table (task, scale, n, seed and all) with
+command of the table (task, design, scale, n, seed and all) with
 
   task.parameters.light_iterations=2 task.parameters.heavy_iterations=5 out=CLOCKS
 

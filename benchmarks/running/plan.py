@@ -14,7 +14,7 @@ from benchmarks.common.errors import UsageError, describe_error
 from benchmarks.config.options import make_folder
 from benchmarks.config.request import Request
 from benchmarks.config.spec import Spec
-from benchmarks.objectives.protocol import remembers
+from benchmarks.objectives.protocol import is_trained, remembers
 from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
@@ -33,7 +33,7 @@ class Plan:
 
     `done` says of those that an earlier start has finished where they stand, by index; `skipped`
     names the methods left out, as their libraries are not installed or broken, each in one line;
-    `cautions` are those of the table that is replayed, and of a budget that may be too small.
+    `cautions` are those of the table that is replayed, of methods and of a budget that may be too small.
     """
 
     request: Request
@@ -113,7 +113,13 @@ def plan(request: Request) -> Plan:
         experiments = [
             _experiment(request, task, method, seed, data, source) for seed in request.seeds for method in methods
         ]
-        cautions = [*source.cautions(objective), *check_budget(experiments[0].budget, objective, fresh)]
+        cautions = [
+            *source.cautions(objective),
+            *(f"{name}: {line}" for name, method in fresh.items() for line in getattr(method, "cautions", ())),
+            *check_budget(experiments[0].budget, objective, fresh),
+        ]
+        if request.cache and not is_trained(objective):
+            cautions.append(f"cache=true keeps nothing: the task {task.name!r} trains nothing")
         make_folder("out", request.out)
         done = finished(experiments, request.out)
     except CorruptRecord as error:

@@ -14,7 +14,7 @@ from scipy import stats
 from baselines.initial_design import initial_design
 from baselines.optuna_samplers import OptunaGP, OptunaTPE
 from baselines.protocol import InitialDesign, Measurement, Problem, Trial
-from btao import Categorical, Integer, Ordinal, Real, Space
+from btao import Categorical, Integer, Ordinal, Real, Space, When
 
 WHY = "needs the extra 'optuna': pip install 'btao[optuna]'"
 optuna = pytest.importorskip("optuna", reason=WHY)
@@ -265,3 +265,11 @@ def test_tell_takes_each_asked_trial_once():
         method.tell(trial, Measurement(0.0))
     with pytest.raises(ValueError, match="trial 7 is not pending"):
         method.tell(Trial(7, trial.config, True, 9), Measurement(0.0))
+
+
+def test_that_conditional_parameters_are_drawn_at_random_is_said_where_there_are_some():
+    space = Space({"a": Categorical(("x", "y")), "b": Real(0, 1)}, conditions={"b": When("a", "y")})
+    (caution,) = OptunaGP(Problem(space, 9), 0).cautions
+    assert caution == "Optuna's GPSampler draws conditional parameters at random: b"
+    assert OptunaGP(Problem(SPACE, 9), 0).cautions == []
+    assert not hasattr(OptunaTPE(Problem(space, 9), 0), "cautions")

@@ -194,6 +194,9 @@ def test_what_hyperopt_cannot_nest_is_drawn_and_left_out():
     for config, _ in trace:
         assert space.validate(config) == config
     assert {tuple(config) for config, _ in trace} == {("n", "c"), ("n", "c", "x"), ("n", "c", "y")}
+    (caution,) = TPE(Problem(space, 9), 0).cautions
+    assert "no other condition: x, y will be drawn and modeled where inactive" in caution
+    assert TPE(Problem(NESTED, 9), 0).cautions == []
 
 
 @pytest.fixture(scope="module")

@@ -262,6 +262,12 @@ def test_a_task_whose_runs_cost_less_after_others_is_refused_before_any_is_made(
     assert plan(dataclasses.replace(request, cache=False)).experiments
 
 
+def test_a_cache_that_a_formula_has_no_use_for_is_cautioned_about(tmp_path):
+    (request,) = read(["task=currin", "method=random_search", "cache=true", f"out={tmp_path / 'runs'}"])
+    assert plan(request).cautions == ["cache=true keeps nothing: the task 'currin' trains nothing"]
+    assert plan(dataclasses.replace(request, cache=False)).cautions == []
+
+
 def test_of_a_formula_nothing_is_kept(tmp_path):
     run_experiment(change(EXPERIMENT, cache=True), tmp_path)
     assert [row.cached for row in rows(EXPERIMENT, tmp_path)] == [None] * len(rows(EXPERIMENT, tmp_path))

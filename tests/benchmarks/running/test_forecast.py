@@ -10,8 +10,10 @@ from baselines.hyperband import Hyperband
 from baselines.protocol import Problem, Trial
 from baselines.random_search import RandomSearch
 from benchmarks.common.errors import UsageError
+from benchmarks.config.request import read
 from benchmarks.running.budget import Budget
 from benchmarks.running.forecast import Forecast, check_budget, forecast
+from benchmarks.running.plan import plan
 from btao import Real, Space
 from btao.training import Level
 
@@ -109,6 +111,12 @@ def test_a_size_of_a_start_that_is_none_is_refused(size):
     method.start_size = size
     with pytest.raises(UsageError, match="method mine: start_size must be two integers, of light and heavy runs, got"):
         check_budget(Budget(heavy=1), task(), {"mine": method})
+
+
+def test_what_a_method_cautions_of_is_said_with_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(RandomSearch, "cautions", ["draws x at random"], raising=False)
+    (request,) = read(["task=currin", "method=[random_search,gp_bo]", f"out={tmp_path}"])
+    assert plan(request).cautions == ["random_search: draws x at random"]
 
 
 def test_a_budget_without_iterations_asks_nothing():
