@@ -5,7 +5,7 @@ from benchmarks import reference
 
 def test_the_command_says_what_it_takes(capsys):
     assert reference.main(["--help"]) == 0
-    assert "usage: python -m benchmarks.reference [NAME ...]" in capsys.readouterr().out
+    assert "usage: python -m benchmarks.reference [all | NAME ...]" in capsys.readouterr().out
     assert reference.main(["toy", "tony"]) == 2
     assert capsys.readouterr().err.startswith("error: there is no reference 'tony'; there are toy, synthetic")
 
@@ -17,6 +17,9 @@ def test_without_names_all_is_made_but_what_verifies_one_method_further(capsys, 
     assert made == ["toy", "synthetic", "svm", "fcn", "cnn", "ablation", "functions", "live", "profile"]
     assert reference.main(["ladder", "toy"]) == 0
     assert made[-2:] == ["ladder", "toy"]
+    made.clear()
+    assert reference.main(["all"]) == 0
+    assert {*made} > {"toy", "profile", "functions_tenth", "noise_1", "noise_5", "ladder"} and len(made) == len({*made})
 
 
 def test_an_interruption_says_how_to_go_on(capsys, monkeypatch):
