@@ -86,7 +86,7 @@ class BTAOMethod:
             "rho_bounds": problem.rho_bounds,
         }
         bounds = {"delta_bounds": delta_bounds, "rho_bounds": rho_bounds}
-        self._optimizer = BTAO(
+        self._optimizer = self._make(
             problem.space,
             seed=seed,
             light_per_heavy=light_per_heavy,
@@ -102,6 +102,10 @@ class BTAOMethod:
         self._recommended: int | None = None
         self._asked: dict[int, Asked] = {}
         self._budgets = {"light": problem.light_iterations, "heavy": problem.heavy_iterations}
+
+    def _make(self, space: Space, **options: Any) -> BTAO:
+        """The optimizer; a subclass may have another."""
+        return BTAO(space, **options)
 
     @property
     def start_size(self) -> tuple[int, int]:

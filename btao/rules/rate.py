@@ -102,7 +102,7 @@ class RateRule(Rule):
         mean, variance, upper = self._of_known(outputs, model, ready)
         least = log_least_improvement(model.heavy_variance) - np.log(heavy_cost)
         given = np.array([trial.given for trial in heavies])  # of these the order says nothing
-        for inflation in inflations(z[~given], z[given].min(initial=np.inf)):
+        for inflation in self._inflations(z[~given], float(z[given].min(initial=np.inf))):
             rates = log_improvement(best, mean, inflation**2 * variance, upper) - np.log(heavy_cost)
             new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered, inflation)
             new, new_rate = (None, -np.inf) if promote else self._best_new(new_points)
@@ -154,6 +154,10 @@ class RateRule(Rule):
             )
 
     # ---------------------------------------------------------------- which level
+
+    def _inflations(self, values: FloatArray, known: float) -> tuple[float, ...]:
+        """What standard deviations of heavy z are multiplied by, one after another (METHOD item 30)."""
+        return inflations(values, known)
 
     def _first_heavy(self, ready: list[Trial]) -> tuple[LevelName, FloatArray]:
         """The best of the start; a new light point far from all others while none has succeeded, or all have failed."""

@@ -281,7 +281,7 @@ def test_what_misleads_is_verified_beside_noise_which_is_judged_by_recommendatio
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_verification_shows_the_ladder(tmp_path, quiet):
-    function = climbed(dict(zip(ON_FUNCTIONS, [1.0, 0.1, 0.1, 0.5, 0.05], strict=True)))
+    function = climbed(dict(zip(ON_FUNCTIONS, [1.0, 0.1, 0.1, 0.1, 0.5, 0.5, 0.05], strict=True)))
     frame(function, climbed(dict.fromkeys(range(len(STEPS)), 1.0), task="fcn")).to_parquet(tmp_path / "ladder.parquet")
     table = run("09_verification", {"folder": str(tmp_path)})["table"].set_index("step")
     assert table.loc["candidates by the heavy response", "regret, ratio"] == "0.316 [0.1, 1]"

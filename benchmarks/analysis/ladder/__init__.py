@@ -1,1 +1,3 @@
-"""The ladder from the paper's rule to the rate rule: its `steps`, and what each changes, its `worth`."""
+"""The ladder from the paper's rule to the rate rule: its `steps`, what each changes, its `worth`,
+and `rate_steps`, the rate rule less parts of it.
+"""

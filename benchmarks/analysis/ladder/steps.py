@@ -12,6 +12,8 @@ from benchmarks.config.options import text
 from benchmarks.config.registry import document
 
 FREE = BOUNDS["untruncated"]
+TARGET = "benchmarks.analysis.ladder.rate_steps.RateSteps"
+PARTS = {"logarithm": False, "elsewhere": False}
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,15 @@ class Step:
         Of parameters, as JSON holds them.
     of_errors : bool
         Whether it changes nothing where values are no errors: it is not run there.
+    target : str, optional
+        The class of the method; None: that of `conf`.
     """
 
     name: str
     method: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     of_errors: bool = False
+    target: str | None = None
 
 
 STEPS = (
@@ -40,8 +45,10 @@ STEPS = (
     Step("no bounds on δ and ρ", "btao_paper", FREE, of_errors=True),
     Step("candidates by the heavy response", "btao_joint", FREE),
     Step("noise is estimated", "btao_joint", {**FREE, "noise": True}),
-    Step("one heavy run at the start", "btao_joint", {**FREE, "noise": True, "n_init": 1}),
-    Step("rates, without logarithm", "btao", {"logarithm": False}),
+    Step("another model, expected improvement", "btao", PARTS | {"joint_start": True, "turns": True}, target=TARGET),
+    Step("d + 2 light runs and one heavy at the start", "btao", PARTS | {"turns": True}, target=TARGET),
+    Step("levels by improvement per cost", "btao", PARTS, target=TARGET),
+    Step("it looks elsewhere", "btao", {"logarithm": False}),
     Step("logarithm of errors", "btao", of_errors=True),
 )
 
@@ -57,7 +64,11 @@ def commands(words: Sequence[str], *, errors: bool) -> list[list[str]]:
         Whether the values of these tasks are errors, so that steps `of_errors` change something.
     """
     return [
-        [*words, f"method={step.method}", *(_word(step.method, *change) for change in step.changes.items())]
+        [
+            *(*words, f"method={step.method}"),
+            *([f"methods.{step.method}._target_={step.target}"] if step.target else []),
+            *(_word(step.method, *change) for change in step.changes.items()),
+        ]
         for step in STEPS
         if errors or not step.of_errors
     ]
