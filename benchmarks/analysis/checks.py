@@ -17,9 +17,9 @@ from pandas import DataFrame
 from scipy.stats import qmc
 
 from benchmarks.analysis import ablation, targets
-from benchmarks.analysis import training_curves as curves
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.analysis.intervals import Resampling, bootstrap, interval, wilson
+from benchmarks.analysis.recorded import training_curves as curves
 from benchmarks.analysis.scores import common_cost, scores
 from benchmarks.analysis.variants import DEFAULT, METHOD
 from benchmarks.objectives.protocol import Objective

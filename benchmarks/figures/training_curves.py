@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from benchmarks.analysis import training_curves as curves
-from benchmarks.analysis.training_noise import by_configuration, pooled
+from benchmarks.analysis.recorded import training_curves as curves
+from benchmarks.analysis.recorded.training_noise import by_configuration, pooled
 from benchmarks.figures.style import DPI, drawing, label_styles, plain_numbers
 from benchmarks.tables.table import Table
 from btao.running.files import replacing
@@ -53,7 +53,7 @@ def figure_noise(errors: pandas.DataFrame, ends: pandas.DataFrame | None = None)
     Parameters
     ----------
     errors : DataFrame
-        As `analysis.training_noise.heavy_errors` gives them.
+        As `analysis.recorded.training_noise.heavy_errors` gives them.
     ends : DataFrame, optional
         Of one task, as `analysis.aggregate.summary` gives it: the differences of its means of the best value. Without
         it there is no second panel.

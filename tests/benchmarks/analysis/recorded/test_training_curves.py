@@ -10,7 +10,7 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from benchmarks.analysis import checks as claim_checks
-from benchmarks.analysis import training_curves as curves
+from benchmarks.analysis.recorded import training_curves as curves
 from benchmarks.data.source import DataSource
 from benchmarks.figures import training_curves as curve_plots
 from benchmarks.tables import table as tables

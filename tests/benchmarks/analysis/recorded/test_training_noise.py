@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from small_grid import small_grid
 
-from benchmarks.analysis import training_noise as noise
+from benchmarks.analysis.recorded import training_noise as noise
 from benchmarks.figures.training_curves import figure_noise
 from layout import faults
 

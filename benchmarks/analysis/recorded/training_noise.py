@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas
 
-from benchmarks.analysis.training_curves import levels, of_levels
+from benchmarks.analysis.recorded.training_curves import levels, of_levels
 from benchmarks.common.formats import number
 from benchmarks.tables.repeats import check_repeats
 from benchmarks.tables.table import Table

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from benchmarks.analysis.repeats import repeats
+from benchmarks.analysis.recorded.repeats import repeats
 from support import frame, run
 
 
