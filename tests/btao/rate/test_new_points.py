@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from btao.gp import Kernel
 from btao.parameters import Categorical, Integer, Real
@@ -53,3 +54,39 @@ def test_inflation_multiplies_the_standard_deviations_of_heavy_values_alone():
     expected, _ = log_rate_of_new(gains, WEIGHTS, 1.0, 4.0)
     inflated = RateOfNew(model, best, light_cost=1.0, heavy_cost=4.0, ordered=False, inflation=30.0)
     np.testing.assert_allclose(inflated.values(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("heavy_cost", [0.5, 4.0, 20.0])
+def test_the_worth_is_what_a_light_run_and_a_heavy_one_if_it_pays_gain_per_cost(heavy_cost, ordered):
+    """By simulation of both values, in which runs go on from the light values that promise most."""
+    model, best = model_of(REAL)
+    rng, n = np.random.default_rng(3), 100_000
+    for x in rng.random((3, 2)):
+        mean, variance = model.light_moments(x[None])
+        light = rng.normal(mean, np.sqrt(variance), n)
+        mean, variance = model.heavy_moments(np.tile(x, (n, 1)), light)
+        std = np.sqrt(variance)
+        # Where a heavy value does not exceed its light one, it is drawn from below it.
+        below = norm.cdf((light - mean) / std) if ordered else 1.0
+        heavy = mean + std * norm.ppf(np.maximum(rng.random(n) * below, 1e-300))
+        gain = np.maximum(best - heavy, 0.0)
+        promise = log_improvement(best, mean, variance, light if ordered else None)
+        gained = np.cumsum(gain[np.argsort(-promise)]) / n
+        simulated = (gained / (1.0 + heavy_cost * np.arange(1, n + 1) / n)).max()
+        rate = RateOfNew(model, best, light_cost=1.0, heavy_cost=heavy_cost, ordered=ordered)
+        # The share of runs that go on is a sum of 15 weights in place of any.
+        assert np.exp(rate.values(x[None])[0]) == pytest.approx(simulated, rel=0.05)
+
+
+def test_moments_where_no_level_is_known_are_those_of_samples():
+    model, _ = model_of(REAL)
+    rng, n = np.random.default_rng(4), 100_000
+    x = np.array([0.8, 0.1])
+    mean, variance = model.light_moments(x[None])
+    light = rng.normal(mean, np.sqrt(variance), n)
+    mean, variance = model.heavy_moments(np.tile(x, (n, 1)), light)
+    heavy = rng.normal(mean, np.sqrt(variance))
+    mean, variance = model.new_moments(x[None])
+    assert mean[0] == pytest.approx(heavy.mean(), abs=5 * heavy.std() / np.sqrt(n))
+    assert variance[0] == pytest.approx(heavy.var(), rel=0.02)
