@@ -63,7 +63,9 @@ class Showing(Parts):
         Returns
         -------
         mean, std : (m,) arrays
-            In the units of the values told. Where a light value is known it is used (METHOD items 7 and 8).
+            In the units of the values told. Rules "joint" and "paper" use a light value where it is known (METHOD items
+            7 and 8). "rate" takes light values without their noise (item 29), and gives the moments of a lognormal
+            where its model is of logarithms (item 20).
 
         Raises
         ------
