@@ -64,7 +64,7 @@ class Problem:
     heavy_iterations, light_iterations : int
         The budgets E of the two levels; light is None where there is one level only.
     n_heavy : int, optional
-        Heavy trials that the run may make, if that is known, for methods that plan ahead.
+        Heavy trials that the run may make, if that is known, for methods that plan ahead; more where some stop early.
     delta_bounds, rho_bounds : (float, float)
         Bounds of the truncated additive model (METHOD item 18), on the scale of the minimized values.
     levels : {"two", "any"}

@@ -87,11 +87,13 @@ class TPE:
         """A line where hyperopt draws conditional parameters that may be inactive then, see `expression`."""
         space = self._problem.space
         nested = _nested(space)
-        ours = {name: whens for name, whens in conditions(space).items() if whens != [nested.get(name)]}
-        if not ours:
+        drawn = [name for name, whens in conditions(space).items() if whens != [nested.get(name)]]
+        for name in drawn:  # and what is nested in these
+            drawn += [child for child, when in nested.items() if when.parameter == name and child not in drawn]
+        if not drawn:
             return []
         return [
-            f"hyperopt nests a parameter in one choice alone, and knows no other condition: {', '.join(ours)} "
+            f"hyperopt nests a parameter in one choice alone, and knows no other condition: {', '.join(drawn)} "
             "will be drawn and modeled where inactive, too, and left out of the trials there"
         ]
 

@@ -27,7 +27,7 @@ others, which verify the rule of btao further: {", ".join(BY_NAME)}
 @command(lambda _: HELP, mistakes=(ValueError, OSError, RuntimeError), continued="benchmarks.reference")
 def main(names: list[str]) -> int:
     """Make the results of these names, or the usual ones; the exit status."""
-    named = NAMES if names == [ALL] else tuple(names) or USUAL
+    named = NAMES if ALL in names else tuple(names) or USUAL
     for name in named:
         check(name)
     for name in named:

@@ -6,7 +6,7 @@ The class, its arguments and `ask`; its other methods are those of its bases in 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,8 @@ class BTAO(Telling, Showing, Saving):
     True
     """
 
+    _rate_rule: Callable[..., RateRule] = RateRule  # a subclass may have another
+
     def __init__(
         self,
         space: Space,
@@ -213,7 +215,7 @@ class BTAO(Telling, Showing, Saving):
 
     def _make_rule(self, design: FloatArray) -> Rule:
         if self.rule == "rate":
-            return RateRule(
+            return self._rate_rule(
                 self._history,
                 self.seed,
                 design,

@@ -45,7 +45,6 @@ COLUMN_TYPES = {
     "recommended": "Int64",
     "test_error": "float64",
     "train_budget": "float64",
-    "iterations_budget": "Int64",
 }
 CURVE_HEAD = ("task", "method", "seed", "hash", "data")
 CURVE_COLUMN_TYPES = {
@@ -75,10 +74,10 @@ def load(out: str | Path, *, strict: bool = False) -> pandas.DataFrame:
         none), optimum (minimized; nan if unknown), then those of `Row` that every row has,
         with `config` as one column config.<name> a parameter and None as nan (of a parameter that is inactive at
         times, missing there, integers as Int64), `recommended`, missing where the method does not say,
-        `test_error`, nan where it is not known, and `train_budget` and `iterations_budget`, the seconds of training
-        and the iterations that were the budget of the run, nan and missing where it had none. If any trial was answered
-        by a recorded table, also `answer` (number of the recorded configuration) and `distance` (to it, in the unit
-        cube); if any was by the cache, also `cached`, whether it was.
+        `test_error`, nan where it is not known, and `train_budget`, the seconds of training that were the budget of
+        the run, nan where it had none. If any trial was answered by a recorded table, also `answer` (number of the
+        recorded configuration) and `distance` (to it, in the unit cube); if any was by the cache, also `cached`,
+        whether it was.
 
     Raises
     ------
@@ -237,6 +236,5 @@ def _head(run: RunInfo) -> dict[str, Any]:
     """The columns that all trials of a run have in common."""
     head = {name: getattr(run, name) for name in ("task", "method", "seed", "hash", "optimum")}
     parameters = json.dumps(run.parameters, sort_keys=True, allow_nan=False)
-    budget = run.identity["budget"]
-    head |= {"train_budget": budget.get("train_seconds"), "iterations_budget": budget.get("iterations")}
+    head |= {"train_budget": run.identity["budget"].get("train_seconds")}
     return head | {"data": run.identity["data"] and run.identity["data"]["name"], "parameters": parameters}

@@ -44,10 +44,8 @@ def ranking(settings: Sequence[Setting], folder: Path) -> Section:
         blocks.append(Paragraph("Fewer than two methods have runs that are done in every setting: no comparison."))
     else:
         task_of = {setting.name: setting.shared["task"]["name"] for setting in settings}
+        axes = {setting.name: setting.axis for setting in settings}
         states = _states(settings, names, common)
-        axes: dict[str, list[str]] = {}
-        for setting in settings:
-            axes.setdefault(setting.axis, []).append(setting.name)
         methods = dict(zip(states["label"], states["method"], strict=True))
         asked = next((setting.asked for setting in settings if setting.asked in {*methods, *methods.values()}), None)
         compared = list(_compared(states, first_of(methods, asked), task_of, axes, folder))
@@ -65,7 +63,7 @@ def _states(settings: Sequence[Setting], names: dict[str, str], common: set[str]
 
 
 def _compared(
-    states: DataFrame, first: str, task_of: Mapping[str, str], axes: Mapping[str, list[str]], folder: Path
+    states: DataFrame, first: str, task_of: Mapping[str, str], axes: Mapping[str, str], folder: Path
 ) -> Iterator[Block]:
     """Of several settings these are the blocks of all tests; seeds are those of one setting alone."""
     table = comparable = scores(states)
@@ -78,8 +76,8 @@ def _compared(
             yield _heat_map(table, first, folder)
             comparable = normalized(states)
             yield from _normalized(comparable, task_of)
-        for axis, names in axes.items():
-            yield from _over_time(states[states["task"].isin(names)], axis, first, folder)
+        for axis, here in states.groupby(states["task"].map(axes), sort=False):
+            yield from _over_time(here.reset_index(drop=True), str(axis), first, folder)
         blocks, notices = _with_notices(ranks.blocks, comparable, by, task_of=task_of)
     except ValueError as error:
         yield Paragraph(f"No comparison of pairs: {error}.")
@@ -97,16 +95,19 @@ def _heat_map(table: DataFrame, first: str, folder: Path) -> Figure:
     return Figure.read(path, alt, "Medians at the end: regrets where the optimum is known, else best values.")
 
 
-def _over_time(states: DataFrame, axis: str, first: str, folder: Path) -> Iterator[Figure]:
-    """Of the settings whose runs compare by one cost."""
-    over_time = ranks_over_time(states, axis)
+def _over_time(states: DataFrame, axis: str, first: str, folder: Path) -> Iterator[Block]:
+    """Of the settings whose runs compare by one cost; a sentence where they do not allow it."""
+    try:
+        over_time, reached = ranks_over_time(states, axis), targets_reached(states, axis)
+    except ValueError as error:
+        yield Paragraph(f"No comparison over {UNITS[axis]}: {error}.")
+        return
     path = folder / f"ranks-over-{axis}.png"
     rank_figure(over_time, first=first, path=path)
     ends = over_time.groupby("label", sort=False)["rank"].last()
     alt = f"Mean ranks over time; at the end: {', '.join(f'{label} {rank:.2f}' for label, rank in ends.items())}."
     spent = UNITS[axis]
     yield Figure.read(path, alt, f"Mean ranks over the {spent} that all runs of a setting have spent at least.")
-    reached = targets_reached(states, axis)
     path = folder / f"targets-reached-{axis}.png"
     targets_figure(reached, first=first, path=path)
     shares = reached.groupby("label", sort=False)["reached"].last()

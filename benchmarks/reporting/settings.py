@@ -70,8 +70,8 @@ class Setting:
 
     @property
     def axis(self) -> str:
-        """The cost by which its runs compare: the one that they end at together (`over_time.axes_of_tasks`)."""
-        return next(iter(axes_of_tasks(self.results)))
+        """The cost by which its results compare: the one that runs end at together (`over_time.axes_of_tasks`)."""
+        return next(iter(axes_of_tasks(self.results)), "heavy_equivalents")
 
     @property
     def named(self) -> dict[str, str]:

@@ -20,7 +20,6 @@ from benchmarks.reporting.page import Block, Figure, Paragraph, Table
 from benchmarks.reporting.settings import Setting
 
 UNITS = {"heavy_equivalents": "heavy runs’ worth of iterations", "train_seconds": "seconds of training"}
-RECOMMENDED_AXES = ("heavy_runs", "heavy_equivalents")
 SHARES = {0.5: "half-way", 1.0: "end"}
 WORDS = (
     "Costs to a target, in {unit}: what a run had spent when it first was at or below the target, infinite (∞) for "
@@ -145,7 +144,8 @@ def _recommended(
         yield Paragraph("What a method would recommend is its incumbent, after every trial of every run.")
         return
     path = folder / f"{setting.anchor}-recommended.png"
-    curves_figure(setting.results, RECOMMENDED_AXES, by="recommended", labels=setting.labels, first=first, path=path)
+    axes = ("heavy_runs", setting.axis)
+    curves_figure(setting.results, axes, by="recommended", labels=setting.labels, first=first, path=path)
     apart: Any = (both[0] != both[1]).any(axis=1).groupby([states["label"], states["seed"]])
     ends = [scores(each).query("score < inf").groupby("label")["score"] for each in (states, named)]
     statistics = [end.agg(name) for name in ("mean", "median") for end in ends]

@@ -180,7 +180,10 @@ class Experiment:
         return objective
 
     def _heavy_runs(self, objective: Objective) -> int | None:
-        """Heavy runs that the budget covers, where it tells: its iterations do of a method that makes no other runs."""
+        """Heavy runs that the budget covers, where it tells: its iterations do of a method that makes no other runs.
+
+        They are what it covers for sure: where heavy runs stop early there are more.
+        """
         limits = [self.budget.heavy]
         if self.budget.iterations is not None and self._capabilities().levels == "heavy":
             limits.append(max(self.budget.iterations // objective.heavy.iterations, 1))

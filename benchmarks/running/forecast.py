@@ -1,4 +1,4 @@
-"""What a method spends up to a first heavy run, found by asking it beforehand, and whether a budget lasts for that.
+"""What can be said of methods before a run: what they spend up to a first heavy run, whether a budget lasts for that.
 
 A method is asked and told up to its first heavy trial; nothing is trained. How early a light run stops is not known
 then, so there are two numbers: the least that any stop allows, and what is enough for sure.
@@ -59,6 +59,15 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
         for name, each in known.items()
         if each.most > budget.iterations
     ]
+
+
+def cautions_of(methods: Mapping[str, Method]) -> Iterator[str]:
+    """What methods caution of, with their names; UsageError where it is no list of texts."""
+    for name, method in methods.items():
+        lines = getattr(method, "cautions", ())
+        if not (isinstance(lines, list | tuple) and all(isinstance(line, str) for line in lines)):
+            raise UsageError(f"method {name}: cautions must be a list of texts, got {lines!r}")
+        yield from (f"{name}: {line}" for line in lines)
 
 
 def forecast(name: str, method: Method, objective: Objective) -> Forecast | None:

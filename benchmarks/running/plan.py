@@ -19,7 +19,7 @@ from benchmarks.records.command import Job
 from benchmarks.records.trials import CorruptRecord
 from benchmarks.running.budget import Budget
 from benchmarks.running.experiment import Experiment
-from benchmarks.running.forecast import check_budget
+from benchmarks.running.forecast import cautions_of, check_budget
 from benchmarks.running.progress import Progress, finished
 from benchmarks.running.source import Live, Recorded, Source, build_objective
 
@@ -115,7 +115,7 @@ def plan(request: Request) -> Plan:
         ]
         cautions = [
             *source.cautions(objective),
-            *(f"{name}: {line}" for name, method in fresh.items() for line in getattr(method, "cautions", ())),
+            *cautions_of(fresh),
             *check_budget(experiments[0].budget, objective, fresh),
         ]
         if request.cache and not is_trained(objective):

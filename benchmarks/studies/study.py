@@ -69,7 +69,7 @@ class Study:
     @property
     def cautions(self) -> list[str]:
         """A line for each task whose runs are of several settings, or have not spent alike, as in a sum of studies."""
-        unequal = unequal_budgets(self.trials) if len(self.trials) else []
+        unequal = unequal_budgets(self.trials, self.settings) if len(self.trials) else []
         return [*several_settings(self.trials, self.settings), *unequal]
 
     @functools.cached_property

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 
 from pandas import DataFrame
 
 from benchmarks.analysis import aggregate as analysis
-from benchmarks.analysis.incumbents import RUN
+from benchmarks.analysis.incumbents import RUN, keys
 from benchmarks.analysis.intervals import SEEDS_FOR_INTERVAL
 from benchmarks.common.formats import interval_name, mean_text, number
 from benchmarks.reporting.page import Table
 from benchmarks.reporting.results import MEASURES
+from benchmarks.studies.study_sum import Settings
 
 Planned = Mapping[tuple[str, str], int]  # by task and method: how many seeds were asked for
 
@@ -41,17 +44,22 @@ def tables(trials: DataFrame, methods: Sequence[str], planned: Planned) -> list[
     ]
 
 
-def unequal_budgets(trials: DataFrame) -> list[str]:
+def unequal_budgets(trials: DataFrame, settings: Settings) -> list[str]:
     """A line for each task whose runs have not spent alike, so that their ends do not compare.
 
-    Runs have spent alike that have one budget in seconds of training or in iterations or, without either, equally many
-    heavy runs.
+    Runs have spent alike that have one budget. Where the settings of some are not known, they have if they have one
+    budget in seconds of training or, without one, equally many heavy runs.
     """
     lines = []
     for task, mine in trials.groupby("task"):
         heavy = mine.groupby(RUN)["heavy"].sum().groupby("method").max()
-        limits = mine.reindex(columns=["train_budget", "iterations_budget"]).drop_duplicates()
-        if len(limits) > 1 or (limits.isna().all(axis=None) and heavy.nunique() > 1):
+        methods = keys(mine).unique()
+        if all(key in settings for key in methods):
+            alike = len({json.dumps(settings[key]["budget"], sort_keys=True) for key in methods}) == 1
+        else:
+            budgets = mine["train_budget"].unique() if "train_budget" in mine else [math.nan]
+            alike = len(budgets) == 1 and (not math.isnan(budgets[0]) or heavy.nunique() == 1)
+        if not alike:
             lines.append(
                 f"{task}: the runs have not one budget ({heavy.min()} to {heavy.max()} heavy runs a seed), so compare "
                 "them by their curves, at equal cost"

@@ -197,6 +197,10 @@ def test_what_hyperopt_cannot_nest_is_drawn_and_left_out():
     (caution,) = TPE(Problem(space, 9), 0).cautions
     assert "no other condition: x, y will be drawn and modeled where inactive" in caution
     assert TPE(Problem(NESTED, 9), 0).cautions == []
+    parameters = {"n": Integer(1, 3), "c": Categorical(("a", "b")), "d": Real(0, 1), "b": Real(0, 1)}
+    deeper = Space(parameters, conditions={"c": When("n", 2), "b": When("c", "b")})
+    (caution,) = TPE(Problem(deeper, 9), 0).cautions
+    assert "no other condition: c, b will be drawn" in caution
 
 
 @pytest.fixture(scope="module")

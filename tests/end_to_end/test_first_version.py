@@ -16,7 +16,7 @@ import pytest
 from benchmarks import records
 
 FIRST = json.loads((Path(__file__).parent / "first_version.json").read_text())
-HEAVY_RUNS = {"currin": 12, "park": 12, "toy": 6}
+HEAVY_RUNS = {"currin": 20, "park": 20, "toy": 6}
 ACCURACY = {"currin": 1e-12, "park": 1e-12, "toy": 1e-8}
 
 
@@ -29,5 +29,5 @@ def test_trials_are_those_of_the_first_version(task, tmp_path):
     assert set(trials["method"]) == {*methods}
     for method, mine in trials.groupby("method"):
         first = FIRST[f"{task}/{method}"]
-        assert "".join("H" if heavy else "l" for heavy in mine["heavy"]) == first["levels"][: len(mine)]
-        assert mine["value"].tolist() == pytest.approx(first["values"][: len(mine)], rel=ACCURACY[task])
+        assert "".join("H" if heavy else "l" for heavy in mine["heavy"]) == first["levels"]
+        assert mine["value"].tolist() == pytest.approx(first["values"], rel=ACCURACY[task])

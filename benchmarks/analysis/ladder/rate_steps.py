@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from baselines.btao import BTAORateMethod
-from baselines.protocol import InitialDesign, Problem
+from baselines.initial_design import check_start, initial_design
+from baselines.protocol import Problem
 from btao import BTAO, Space
 from btao.arrays import FloatArray
 from btao.interface.arguments import LIGHT_PER_HEAVY
@@ -16,7 +19,6 @@ from btao.rate.costs import Costs
 from btao.rate.new_points import RateOfNew
 from btao.rate.stagnation import INFLATIONS
 from btao.rules.rate import RateRule
-from btao.rules.rule import Rule
 from btao.trial import LevelName, measured
 
 
@@ -35,6 +37,11 @@ class RateSteps(BTAORateMethod):
         Whether it looks elsewhere where its search has come to nothing (METHOD item 30).
     logarithm, rule, n_init, ordered
         As of `btao`.
+
+    Raises
+    ------
+    ValueError
+        If it is to start as the joint rule does and the start is shared.
     """
 
     def __init__(
@@ -49,36 +56,22 @@ class RateSteps(BTAORateMethod):
         n_init: int | None = None,
         ordered: bool | None = None,
     ) -> None:
-        self._parts = {"turns": turns, "elsewhere": elsewhere}
+        self._rate_rule = partial(_SteppedRule, turns=turns, elsewhere=elsewhere)
         if joint_start:
-            design = BTAO(problem.space, seed=seed, rule="joint").initial_design
-            start = InitialDesign(tuple(design), tuple(design[: len(design) // LIGHT_PER_HEAVY]))
-            problem = dataclasses.replace(problem, initial=start)
+            check_start(problem, joint_start=joint_start)
+            problem = dataclasses.replace(problem, initial=initial_design(problem.space, seed))
         super().__init__(problem, seed, logarithm=logarithm, rule=rule, n_init=n_init, ordered=ordered)
 
     def _make(self, space: Space, **options: Any) -> BTAO:
-        return _Stepped(space, self._parts, **options)
+        return _Stepped(space, self._rate_rule, **options)
 
 
 class _Stepped(BTAO):
-    """An optimizer of which parts of the rule are left out."""
+    """An optimizer with another rate rule."""
 
-    def __init__(self, space: Space, parts: dict[str, bool], **options: Any) -> None:
-        self._parts = parts
+    def __init__(self, space: Space, rate_rule: Callable[..., RateRule], **options: Any) -> None:
+        self._rate_rule = rate_rule
         super().__init__(space, **options)
-
-    def _make_rule(self, design: FloatArray) -> Rule:
-        return _SteppedRule(
-            self._history,
-            self.seed,
-            design,
-            logarithm=self.logarithm,
-            ordered=self.ordered,
-            heavy_cost=self.heavy_cost,
-            continues=self.continues,
-            n_init_heavy=self.n_init_heavy,
-            **self._parts,
-        )
 
 
 class _SteppedRule(RateRule):

@@ -45,9 +45,14 @@ STEPS = (
     Step("no bounds on δ and ρ", "btao_paper", FREE, of_errors=True),
     Step("candidates by the heavy response", "btao_joint", FREE),
     Step("noise is estimated", "btao_joint", {**FREE, "noise": True}),
-    Step("another model, expected improvement", "btao", PARTS | {"joint_start": True, "turns": True}, target=TARGET),
+    Step(
+        "another model, and the improvement of heavy values for all runs",
+        "btao",
+        PARTS | {"joint_start": True, "turns": True},
+        target=TARGET,
+    ),
     Step("d + 2 light runs and one heavy at the start", "btao", PARTS | {"turns": True}, target=TARGET),
-    Step("levels by improvement per cost", "btao", PARTS, target=TARGET),
+    Step("levels by improvement per cost, with their caps", "btao", PARTS, target=TARGET),
     Step("it looks elsewhere", "btao", {"logarithm": False}),
     Step("logarithm of errors", "btao", of_errors=True),
 )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pandas import DataFrame, Series
+from pandas import DataFrame, Series, isna
 
 from benchmarks.analysis.incumbents import METHOD, RUN, labels
+from btao.parameters import key
 
 
 def repeats(frame: DataFrame) -> DataFrame:
     """The share of trials that repeat an earlier one, of each method on each task.
 
-    A trial repeats an earlier one of its run that had the same configuration and was granted as much or more.
+    A trial repeats an earlier one of its run that had the same configuration and was granted as many iterations.
 
     Parameters
     ----------
     frame : DataFrame
-        Trials as `records.load` returns them, with the columns of the configuration.
+        Trials as `records.load` returns them, those of one run in the order of their record.
 
     Returns
     -------
@@ -26,7 +27,7 @@ def repeats(frame: DataFrame) -> DataFrame:
     Raises
     ------
     ValueError
-        If there is no column of a configuration.
+        If there is no column of a configuration, as in results that are kept without them.
     """
     known = frame.assign(label=labels(frame), repeated=_repeats(frame))
     runs = known.groupby([*RUN, "label"], sort=False)["repeated"].agg(["any", "size", "sum"]).reset_index()
@@ -38,9 +39,6 @@ def repeats(frame: DataFrame) -> DataFrame:
 def _repeats(frame: DataFrame) -> Series:
     config = [name for name in frame.columns if name.startswith("config.")]
     if not config:
-        raise ValueError("frame lacks the columns config.<name>: give it the trials as records.load returns them")
-    # A parameter that is inactive is missing: it compares as a text that no value has.
-    values = [frame[name].astype("object").where(frame[name].notna(), "<inactive>") for name in config]
-    same = [*(frame[name] for name in RUN), *values]
-    most = frame["budget"].groupby(same, sort=False).cummax()
-    return frame["budget"] <= most.groupby(same, sort=False).shift(fill_value=0)
+        raise ValueError("frame has no columns config.<name>: some results are kept without configurations")
+    told_apart = frame[config].map(lambda value: None if not isinstance(value, tuple) and isna(value) else key(value))
+    return frame[[*RUN, "budget"]].join(told_apart).duplicated()

@@ -31,7 +31,7 @@ HEAD = RunInfo("toy", "m", 0, "abc", IDENTITY, optimum=-2.0)
 COLUMNS = [
     *("task", "method", "seed", "hash", "parameters", "data", "optimum", "trial", "heavy", "budget"),
     *("value", "status", "error", "iterations", "train_seconds", "method_seconds", "time", "truth", "recommended"),
-    *("test_error", "train_budget", "iterations_budget"),
+    *("test_error", "train_budget"),
 ]
 
 
@@ -223,7 +223,6 @@ def test_load_gives_one_row_a_trial(tmp_path):
     assert frame.pop("recommended").isna().all()  # of records that do not say
     assert frame.pop("test_error").isna().all()
     assert frame.pop("train_budget").isna().all()
-    assert frame.pop("iterations_budget").isna().all()
     first, second = frame.to_dict("records")
     assert first | {"error": None} == {
         **{"task": "toy", "method": "m", "seed": 0, "hash": "abc", "data": "mnist", "optimum": -2.0},

@@ -117,6 +117,10 @@ def test_what_a_method_cautions_of_is_said_with_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr(RandomSearch, "cautions", ["draws x at random"], raising=False)
     (request,) = read(["task=currin", "method=[random_search,gp_bo]", f"out={tmp_path}"])
     assert plan(request).cautions == ["random_search: draws x at random"]
+    for wrong in ("a text", None, [1]):
+        monkeypatch.setattr(RandomSearch, "cautions", wrong, raising=False)
+        with pytest.raises(UsageError, match="method random_search: cautions must be a list of texts, got "):
+            plan(request)
 
 
 def test_a_budget_without_iterations_asks_nothing():

@@ -6,6 +6,7 @@ import pytest
 from benchmarks.reporting.latex import latex
 from benchmarks.studies.study import Study
 from benchmarks.studies.study_sum import MissingRun, several_settings
+from benchmarks.studies.study_table import unequal_budgets
 from support import frame, run
 
 LINES = ("currin, heavy=3",)
@@ -124,9 +125,20 @@ def test_a_sum_of_two_budgets_is_cautioned_about(two):
     assert line.startswith("currin: the runs have not one budget (2 to 3 heavy runs a seed), so compare them by")
     seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
     assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []
-    assert of(*(each.assign(iterations_budget=9) for each in seconds)).cautions == []
     mixed = of(seconds[0].assign(train_budget=9.0), seconds[1].assign(train_budget=8.0))
     assert "not one budget" in mixed._repr_html_() and mixed.latex().startswith("% currin: the runs have not")
+
+
+def test_runs_of_one_budget_have_spent_alike_whatever_their_heavy_runs_are(two):
+    shared = {"task": {"name": "currin", "parameters": {}}, "budget": {"iterations": 12, "heavy": None}}
+    other = shared | {"budget": {"iterations": 12, "heavy": 2}}
+    trials = frame(two.trials, run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"))
+    settings = dict.fromkeys(("btao-aaaa1111", "tpe-bbbb2222", "mine-c"), shared)
+    assert unequal_budgets(trials, settings) == []
+    for unlike in (settings | {"mine-c": other}, {"tpe-bbbb2222": shared}, {}):
+        (line,) = unequal_budgets(trials, unlike)
+        assert "the runs have not one budget (2 to 3 heavy runs a seed)" in line
+    assert unequal_budgets(two.trials, {"tpe-bbbb2222": shared}) == []
 
 
 def test_a_plot_has_the_methods_in_their_order(two, tmp_path):

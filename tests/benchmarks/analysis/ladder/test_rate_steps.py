@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
-from scipy.stats import norm, qmc
+from scipy.stats import qmc
 
 from baselines.btao import BTAOMethod, BTAORateMethod
+from baselines.initial_design import initial_design
 from baselines.protocol import Measurement, Problem
 from benchmarks.analysis.ladder.rate_steps import RateSteps
 from btao import Real, Space
+from btao.rate.new_points import RateOfNew
 
 PROBLEM = Problem(Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)}), 5, 1)
 
@@ -47,16 +51,30 @@ def test_it_starts_as_the_joint_rule_does_and_levels_take_turns_as_there():
 
 
 def test_a_light_run_in_turn_is_where_the_improvement_of_the_heavy_response_is_largest():
+    """By samples of both values; where its rate per cost is largest that is less."""
     method = RateSteps(PROBLEM, 2, turns=True, elsewhere=False, logarithm=False)
     trials = asked(method, 11)
-    known = min(value(trial) for trial in trials if trial.heavy)
+    rule = method._optimizer._rule
+    outputs, model = rule._model()
+    best = outputs.to_z(np.array([min(value(trial) for trial in trials if trial.heavy)]))[0]
+    by_rate, _ = rule._best_new(RateOfNew(model, best, 1.0, 20.0, False))
     new = method.ask()
     assert not new.heavy
-    configs = [{"x": 15 * u - 5, "y": 15 * v} for u, v in qmc.Sobol(2, seed=0).random(256)]
-    means, deviations = (np.array(each) for each in method._optimizer.predict([new.config, *configs]))
-    v = (known - means) / deviations  # normal, by which the mixture over light values that it maximizes is close to
-    improvements = deviations * (v * norm.cdf(v) + norm.pdf(v))
-    assert improvements[0] >= 0.7 * improvements[1:].max()
+    points = np.vstack([PROBLEM.space.to_unit(new.config), by_rate, qmc.Sobol(2, seed=0).random(256)])
+    rng, n = np.random.default_rng(0), 20_000
+    light, spread = (np.tile(each, n) for each in model.light_moments(points))
+    light = rng.normal(light, np.sqrt(spread))
+    mean, variance = model.heavy_moments(np.tile(points, (n, 1)), light)
+    heavy = rng.normal(mean, np.sqrt(variance)).reshape(n, -1)
+    improvements = np.maximum(best - heavy, 0.0).mean(axis=0)
+    assert improvements[0] >= 0.98 * improvements.max()
+    assert improvements[1] < 0.96 * improvements[0]
+
+
+def test_a_shared_start_and_that_of_the_joint_rule_are_not_both_made():
+    shared = dataclasses.replace(PROBLEM, initial=initial_design(PROBLEM.space, 0))
+    with pytest.raises(ValueError, match="joint_start=True has no effect with shared_init=true"):
+        RateSteps(shared, 0, joint_start=True)
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
