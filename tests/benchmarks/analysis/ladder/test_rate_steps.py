@@ -52,8 +52,8 @@ def test_it_starts_as_the_joint_rule_does_and_levels_take_turns_as_there():
 
 def test_a_light_run_in_turn_is_where_the_improvement_of_the_heavy_response_is_largest():
     """By samples of both values; where its rate per cost is largest that is less."""
-    method = RateSteps(PROBLEM, 2, turns=True, elsewhere=False, logarithm=False)
-    trials = asked(method, 11)
+    method = RateSteps(PROBLEM, 1, turns=True, elsewhere=False, logarithm=False)
+    trials = asked(method, 14)
     rule = method._optimizer._rule
     outputs, model = rule._model()
     best = outputs.to_z(np.array([min(value(trial) for trial in trials if trial.heavy)]))[0]
@@ -68,7 +68,7 @@ def test_a_light_run_in_turn_is_where_the_improvement_of_the_heavy_response_is_l
     heavy = rng.normal(mean, np.sqrt(variance)).reshape(n, -1)
     improvements = np.maximum(best - heavy, 0.0).mean(axis=0)
     assert improvements[0] >= 0.98 * improvements.max()
-    assert improvements[1] < 0.96 * improvements[0]
+    assert improvements[1] < 0.7 * improvements[0]
 
 
 def test_a_shared_start_and_that_of_the_joint_rule_are_not_both_made():
