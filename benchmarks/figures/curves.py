@@ -73,6 +73,7 @@ TALL = 0.9  # share of the height of a panel that the label of its vertical axis
 PANEL = 4.4, 2.9  # width and height of a panel with its labels, in inches
 GRAY = Style("#BDBDBD", "-", "")  # of what is not in focus
 MARKERS = 10  # about as many on a curve
+MANY_ROWS = 500  # of the steps of all seeds: hundreds of runs on an axis of seconds would make megabytes of numbers
 WIDE = 3  # values that span more, all of them positive, have a logarithmic axis
 
 
@@ -242,7 +243,7 @@ def curves_figure(
     panels = list(zip(axes, measures, strict=True))
     for (task, states), (against, measure) in itertools.product(curves.groupby("task"), panels):
         shown = measure or ("regret" if known[task] else "value")
-        table = analysis.aggregate(states, against, shown, statistic=statistic)
+        table = _turns(analysis.aggregate(states, against, shown, statistic=statistic), against)
         table.insert(list(table.columns).index(against), "against", against)
         table = table.rename(columns={against: "cost"}).assign(measure=shown, by=by)
         tables.append(table if tails else table[table["ended"] == 0])
@@ -302,6 +303,14 @@ def regret_figure(
     if trials["optimum"].isna().any():
         raise ValueError(f"task {task!r} has no known optimum, so no regret: use curves_figure")
     return curves_figure(trials, against, statistic=statistic, path=path)
+
+
+def _turns(curves: DataFrame, against: str) -> DataFrame:
+    """Curves of one task; of one with many rows those at which it changes, and the last: all that it is drawn from."""
+    numbers, many = curves.drop(columns=against), curves.groupby("hash")["hash"].transform("size") > MANY_ROWS
+    repeated = (numbers == numbers.shift()) | (numbers.isna() & numbers.shift().isna())
+    last = curves["hash"] != curves["hash"].shift(-1)
+    return curves[~repeated.all(axis=1) | last | ~many]
 
 
 def _panel(axes: Axes, table: DataFrame, looks: Looks, size: tuple[float, float]) -> None:

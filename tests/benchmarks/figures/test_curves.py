@@ -480,3 +480,12 @@ def test_a_method_on_several_tasks_is_once_in_the_legend():
     trials = pd.concat([trials, trials.assign(task="other", hash="bbbb")])
     figure = plots.curves_figure(trials, labels=dict.fromkeys(keys(trials).unique(), "btao"))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["btao (n = 2)"]
+
+
+def test_of_a_curve_of_many_steps_the_numbers_are_those_where_it_changes_and_its_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "MANY_ROWS", 4)
+    trials = frame(run([0.5, 0.6, 0.5, 0.3, 0.4, 0.4]), run([0.2, 0.3, 0.3], method="tpe", hash="b"))
+    plots.curves_figure(trials, "train_seconds", measure="value", path=tmp_path / "a.png")
+    drawn = pd.read_csv(tmp_path / "a.csv").set_index("label")
+    assert drawn.loc["btao", ["cost", "mean"]].to_numpy().tolist() == [[1.5, 0.5], [6.0, 0.3], [9.0, 0.3]]
+    assert drawn.loc["tpe", ["cost", "mean"]].to_numpy().tolist() == [[1.5, 0.2], [3.0, 0.2], [4.5, 0.2]]
