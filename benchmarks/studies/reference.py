@@ -221,7 +221,9 @@ def commands(name: str, *, small: bool = False) -> list[list[str]]:
     if small:
         quick = f"method={QUICK['method']}"
         return [[*replay, quick, "seeds=2", budget(replay, SMALL_HEAVY_RUNS, 2), "jobs=1"]]
-    return [[*replay, METHODS, f"seeds={SEEDS}", budget(replay, HEAVY_RUNS, SEEDS)]]
+    # Seconds do not tell SMAC how many trials its start is to be a quarter of.
+    trials = [f"methods.{method}.n_trials={HEAVY_RUNS}" for method in ("smac", "smac_gp")]
+    return [[*replay, METHODS, *trials, f"seeds={SEEDS}", budget(replay, HEAVY_RUNS, SEEDS)]]
 
 
 def _by_seconds(listed: list[list[str]]) -> list[list[str]]:

@@ -65,6 +65,7 @@ def test_where_a_task_has_a_grid_all_runs_end_after_equal_seconds(tmp_path, monk
     save_grid(tmp_path)
     (request,) = read(*reference.commands("fcn"))
     assert request.budget == {"train_seconds": 40.30} and request.seeds == tuple(range(30))
+    assert {request.methods[method]["n_trials"] for method in ("smac", "smac_gp")} == {40}
     (small,) = read(*reference.commands("fcn", small=True))
     assert (small.budget, small.seeds, small.jobs) == ({"train_seconds": 10.2}, (0, 1), 1)
     ends = {
