@@ -27,7 +27,7 @@ def panel_title(task: str, data: str | None) -> str:
     ----------
     task : str
     data : str, optional
-        As records have it, such as "mnist (table svm-mnist-n10000-paper)".
+        As records have it, such as "mnist (table svm-mnist-n10000-grid-paper)".
     """
     found = None if data is None else TABLE.fullmatch(data)
     if data is None or (found and found["data"] is None):
