@@ -153,10 +153,9 @@ class BTAORateMethod(BTAOMethod):
     Version 2: what it recommends takes the noise off light values, too. Version 3: its least nugget is 1e-10, not 1e-8,
     and its search ends after 25 steps. Version 4: its prior of the nugget is wider and about 1e-5, not 1e-3, and
     searched from a small and a large one. Version 5: it looks elsewhere where its search has come to nothing.
-    Version 6: an error improves with its noise.
     """
 
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 5
     own_rule: ClassVar[str] = "rate"
 
 

@@ -18,8 +18,8 @@ from btao.rate.process import CONSTANT, Process, constant_basis
 class GPEI(GPBO):
     """Expected improvement on the noisy process of the rate rule (METHOD items 20, 21 and 23), heavy runs only.
 
-    The noise of errors (item 23) and METHOD item 30 are not in it. All else is as in `GPBO`: a Latin hypercube as the
-    start, the search, failed and pending trials.
+    METHOD item 30 is not in it. All else is as in `GPBO`: a Latin hypercube as the start, the search, failed and
+    pending trials.
 
     Parameters
     ----------

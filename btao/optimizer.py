@@ -73,9 +73,8 @@ class BTAO(Telling, Showing, Saving):
         smooth functions the former was nearer to the optimum (METHOD item 29). "joint" and "paper" take values as exact
         by default; "rate" always estimates their noise, and refuses False.
     logarithm : bool, optional
-        Whether values are errors: the model sees their logarithm, and a run may improve by its noise, as what it trains
-        is kept as it turned out (METHOD items 20 and 23); of "rate". None: where all are from 0 to 1 and minimized. A
-        warning says where True is without effect.
+        Whether the model sees the logarithm of values, as suits errors; of "rate". None: where all are from 0 to 1 and
+        minimized. A warning says where True is without effect.
     ordered : bool, optional
         Whether a heavy value is known not to be worse than the light one (METHOD item 23); of "rate". None: False. A
         warning says where results contradict True.

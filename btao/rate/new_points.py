@@ -1,4 +1,4 @@
-"""What a new point is worth, and which way it is worth more (METHOD items 23, 26, 28 and 30)."""
+"""What a new point is worth, and which way it is worth more (METHOD items 26, 28 and 30)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class RateOfNew:
         Whether a heavy value is known not to exceed its light one.
     inflation : float
         What standard deviations of heavy z are multiplied by (METHOD item 30).
-    noise : float
-        Variance of the noise of a heavy z, where it counts (METHOD item 23).
     """
 
     model: TwoLevelModel
@@ -33,7 +31,6 @@ class RateOfNew:
     heavy_cost: float
     ordered: bool
     inflation: float = 1.0
-    noise: float = 0.0
 
     def values(self, X: FloatArray) -> FloatArray:
         """At points (m, dim), each (m,)."""
@@ -55,4 +52,4 @@ class RateOfNew:
 
     def _inflated(self, nodes: AtNodes) -> FloatArray:
         """Variances of heavy z as they are taken to be, (N_NODES, m)."""
-        return self.inflation**2 * nodes.variance + self.noise
+        return self.inflation**2 * nodes.variance

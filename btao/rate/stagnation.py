@@ -15,13 +15,13 @@ PATIENCE = 2
 LEAST_GAIN = 1e-6
 # What standard deviations of heavy z are multiplied by, one after another. Ten has been enough wherever something was
 # left to be found.
-INFLATIONS = (10.0, 100.0, 1000.0)
+INFLATIONS = (1.0, 10.0, 100.0, 1000.0)
 
 
-def may_look_elsewhere(values: Iterable[float], known: float) -> bool:
-    """Whether a run may be elsewhere now; see `runs_without_gain`."""
+def inflations(values: Iterable[float], known: float) -> tuple[float, ...]:
+    """The factors to be tried, in their order; see `runs_without_gain`."""
     without = runs_without_gain(values, known)
-    return without >= PATIENCE and (without - PATIENCE) % 2 == 0
+    return INFLATIONS if without >= PATIENCE and (without - PATIENCE) % 2 == 0 else INFLATIONS[:1]
 
 
 def runs_without_gain(values: Iterable[float], known: float) -> int:

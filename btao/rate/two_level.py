@@ -92,12 +92,6 @@ class TwoLevelModel:
         """sigma^2 of the heavy process."""
         return self._grown().variance
 
-    @property
-    def heavy_noise(self) -> float:
-        """Variance of the noise of heavy z, eta sigma^2."""
-        heavy = self._grown()
-        return float(np.exp(heavy.theta[-1])) * heavy.variance
-
     def without_light_noise(self) -> TwoLevelModel:
         """The model that stands on light values at heavy points as the light process has them (METHOD item 29)."""
         heavy = self._grown()

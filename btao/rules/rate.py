@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from btao.rate.improvement import log_improvement
 from btao.rate.new_points import RateOfNew
 from btao.rate.outputs import Outputs
 from btao.rate.process import Search
-from btao.rate.stagnation import INFLATIONS, log_least_improvement, may_look_elsewhere
+from btao.rate.stagnation import inflations, log_least_improvement
 from btao.rate.two_level import Data, TwoLevelModel
 from btao.rules.history import History
 from btao.rules.recommendation import least_expected
@@ -33,34 +32,6 @@ FEW, WIDE_EVERY = 24, 8
 # Of each ascent to new points, on ln of the worth. Near the optimum of values without noise it would take 40 steps,
 # and regrets are the same.
 ENDING = Ending(tolerance=1e-6, max_steps=25)
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What may be run, and what it is weighed by.
-
-    Attributes
-    ----------
-    model : TwoLevelModel
-    ready : list of n trials
-        Light ones that may be promoted.
-    mean, variance, upper : (n,) arrays, the last or None
-        Of their heavy z, and its upper bounds.
-    best : float
-        The least heavy z.
-    costs : Costs
-    promote : bool
-        Whether one of them must be.
-    """
-
-    model: TwoLevelModel
-    ready: list[Trial]
-    mean: FloatArray
-    variance: FloatArray
-    upper: FloatArray | None
-    best: float
-    costs: Costs
-    promote: bool
 
 
 class RateRule(Rule):
@@ -121,27 +92,27 @@ class RateRule(Rule):
             return self._first_heavy(ready)
         outputs, model = self._model(commit=True)
         model = self._with_pending(outputs, model)
+        costs = self._costs()
+        light_cost, heavy_cost = costs.of_runs()
         heavies = history.select("heavy")
         z = outputs.to_z(np.array([measured(trial) if trial.status == "ok" else np.inf for trial in heavies]))
-        costs = self._costs()
-        promote = bool(ready) and self._must_promote(costs)
-        options = _Options(model, ready, *self._of_known(outputs, model, ready), float(z.min()), costs, promote)
+        best = float(z.min())
 
-        noise = self._noise(outputs, model)
+        promote = bool(ready) and self._must_promote(costs)
+        mean, variance, upper = self._of_known(outputs, model, ready)
+        least = log_least_improvement(model.heavy_variance) - np.log(heavy_cost)
         given = np.array([trial.given for trial in heavies])  # of these the order says nothing
-        if inflations := self._inflations(z[~given], float(z[given].min(initial=np.inf))):
-            # Without noise, with which something would always be worth a run.
-            worth, run = self._best_run(options)
-            least = log_least_improvement(model.heavy_variance) - np.log(costs.of_runs()[1])
-            if worth < least:
-                for inflation in inflations:
-                    worth, run = self._best_run(options, inflation)
-                    if worth >= least:
-                        break
-                return run
-            if not noise:
-                return run
-        return self._best_run(options, noise=noise)[1]
+        for inflation in self._inflations(z[~given], float(z[given].min(initial=np.inf))):
+            rates = log_improvement(best, mean, inflation**2 * variance, upper) - np.log(heavy_cost)
+            new_points = RateOfNew(model, best, light_cost, heavy_cost, self._ordered, inflation)
+            new, new_rate = (None, -np.inf) if promote else self._best_new(new_points)
+            if max(rates.max(initial=-np.inf), new_rate) >= least:
+                break
+        if new is not None and (not ready or rates.max() < new_rate):
+            return "light", new
+        if not ready:
+            raise self._exhausted()
+        return "heavy", ready[int(rates.argmax())].point
 
     def recommended(self) -> Trial | None:
         """See `Rule.recommended`.
@@ -185,8 +156,8 @@ class RateRule(Rule):
     # ---------------------------------------------------------------- which level
 
     def _inflations(self, values: FloatArray, known: float) -> tuple[float, ...]:
-        """What standard deviations of heavy z may be multiplied by, one after another (METHOD item 30)."""
-        return INFLATIONS if may_look_elsewhere(values, known) else ()
+        """What standard deviations of heavy z are multiplied by, one after another (METHOD item 30)."""
+        return inflations(values, known)
 
     def _first_heavy(self, ready: list[Trial]) -> tuple[LevelName, FloatArray]:
         """The best of the start; a new light point far from all others while none has succeeded, or all have failed."""
@@ -212,27 +183,6 @@ class RateRule(Rule):
         asked = [trial for trial in self.history.trials[len(self.design) :] if not trial.given]
         latest = asked[-MAX_LIGHT_RUN:]
         return len(latest) == MAX_LIGHT_RUN and all(trial.level == "light" for trial in latest)
-
-    def _best_run(
-        self, options: _Options, inflation: float = 1.0, noise: float = 0.0
-    ) -> tuple[float, tuple[LevelName, FloatArray]]:
-        """ln of what is gained per cost by the run that gains most, and that run (METHOD items 25 to 27)."""
-        best, (light_cost, heavy_cost) = options.best, options.costs.of_runs()
-        variance = inflation**2 * options.variance + noise
-        rates = log_improvement(best, options.mean, variance, options.upper) - np.log(heavy_cost)
-        if not options.promote:
-            new_points = RateOfNew(options.model, best, light_cost, heavy_cost, self._ordered, inflation, noise)
-            new, new_rate = self._best_new(new_points)
-            if new is not None and (not options.ready or rates.max() < new_rate):
-                return new_rate, ("light", new)
-        if not options.ready:
-            raise self._exhausted()
-        at = int(rates.argmax())
-        return float(rates[at]), ("heavy", options.ready[at].point)
-
-    def _noise(self, outputs: Outputs, model: TwoLevelModel) -> float:
-        """Variance of the noise with which a heavy run improves: that of an error, whose model is kept with it."""
-        return model.heavy_noise if outputs.floor is not None else 0.0
 
     def _of_known(
         self, outputs: Outputs, model: TwoLevelModel, ready: list[Trial]

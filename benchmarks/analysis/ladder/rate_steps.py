@@ -17,8 +17,7 @@ from btao.arrays import FloatArray
 from btao.interface.arguments import LIGHT_PER_HEAVY
 from btao.rate.costs import Costs
 from btao.rate.new_points import RateOfNew
-from btao.rate.outputs import Outputs
-from btao.rate.two_level import TwoLevelModel
+from btao.rate.stagnation import INFLATIONS
 from btao.rules.rate import RateRule
 from btao.trial import LevelName, measured
 
@@ -36,8 +35,6 @@ class RateSteps(BTAORateMethod):
         Whether levels take turns as in the joint rule, each run where the improvement of the heavy response is largest.
     elsewhere : bool
         Whether it looks elsewhere where its search has come to nothing (METHOD item 30).
-    outcome_noise : bool
-        Whether an error improves with its noise (METHOD item 23).
     logarithm, rule, n_init, ordered
         As of `btao`.
 
@@ -54,13 +51,12 @@ class RateSteps(BTAORateMethod):
         joint_start: bool = False,
         turns: bool = False,
         elsewhere: bool = True,
-        outcome_noise: bool = True,
         logarithm: bool | None = None,
         rule: str | None = None,
         n_init: int | None = None,
         ordered: bool | None = None,
     ) -> None:
-        self._rate_rule = partial(_SteppedRule, turns=turns, elsewhere=elsewhere, outcome_noise=outcome_noise)
+        self._rate_rule = partial(_SteppedRule, turns=turns, elsewhere=elsewhere)
         if joint_start:
             check_start(problem, joint_start=joint_start)
             problem = dataclasses.replace(problem, initial=initial_design(problem.space, seed))
@@ -81,9 +77,9 @@ class _Stepped(BTAO):
 class _SteppedRule(RateRule):
     """See `RateSteps`."""
 
-    def __init__(self, *arguments: Any, turns: bool, elsewhere: bool, outcome_noise: bool, **options: Any) -> None:
+    def __init__(self, *arguments: Any, turns: bool, elsewhere: bool, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._turns, self._elsewhere, self._outcome_noise = turns, elsewhere, outcome_noise
+        self._turns, self._elsewhere = turns, elsewhere
 
     def propose(self) -> tuple[LevelName, FloatArray]:
         started = len(self.history.select("heavy")) >= (self._n_init_heavy or 1) and self.history.paired()
@@ -103,8 +99,5 @@ class _SteppedRule(RateRule):
     def _must_promote(self, costs: Costs) -> bool:
         return self._turns or super()._must_promote(costs)
 
-    def _noise(self, outputs: Outputs, model: TwoLevelModel) -> float:
-        return super()._noise(outputs, model) if self._outcome_noise else 0.0
-
     def _inflations(self, values: FloatArray, known: float) -> tuple[float, ...]:
-        return super()._inflations(values, known) if self._elsewhere else ()
+        return super()._inflations(values, known) if self._elsewhere else INFLATIONS[:1]

@@ -54,8 +54,7 @@ STEPS = (
     Step("d + 2 light runs and one heavy at the start", "btao", PARTS | {"turns": True}, target=TARGET),
     Step("levels by improvement per cost, with their caps", "btao", PARTS, target=TARGET),
     Step("it looks elsewhere", "btao", {"logarithm": False}),
-    Step("logarithm of errors", "btao", {"outcome_noise": False}, of_errors=True, target=TARGET),
-    Step("errors improve with their noise", "btao", of_errors=True),
+    Step("logarithm of errors", "btao", of_errors=True),
 )
 
 

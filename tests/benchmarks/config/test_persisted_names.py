@@ -22,7 +22,7 @@ PERSISTED = {
         ),
     }.items()
 }
-PERSISTED["method"] |= {"btao": 6, "gp_ei": 3, "smac": 2, "smac_gp": 2}
+PERSISTED["method"] |= {"btao": 5, "gp_ei": 3, "smac": 2, "smac_gp": 2}
 
 
 @pytest.mark.parametrize("group", PERSISTED)

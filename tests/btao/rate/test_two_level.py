@@ -37,8 +37,3 @@ def test_the_heavy_mean_stands_on_light_values_as_observed_or_without_their_nois
     expected = posterior_mean(LIGHT_POINTS[:5], H, HEAVY, LENGTHS[1], NUGGETS[1], np.array([0.0, 1.0]), precision)
     mean, _ = model.heavy_moments(LIGHT_POINTS[:5], of_heavy)
     np.testing.assert_allclose(mean, expected, rtol=1e-9)
-
-
-def test_the_noise_of_a_heavy_value_is_that_of_its_process():
-    model = TwoLevelModel.fit(Kernel(2), DATA, HYPERPARAMETERS, ("none", "none"))
-    assert model.heavy_noise == pytest.approx(NUGGETS[1] * model.heavy_variance, rel=1e-12)
