@@ -306,11 +306,12 @@ def regret_figure(
 
 
 def _turns(curves: DataFrame, against: str) -> DataFrame:
-    """Curves of one task; of one with many rows those at which it changes, and the last: all that it is drawn from."""
-    numbers, many = curves.drop(columns=against), curves.groupby("hash")["hash"].transform("size") > MANY_ROWS
-    repeated = (numbers == numbers.shift()) | (numbers.isna() & numbers.shift().isna())
-    last = curves["hash"] != curves["hash"].shift(-1)
-    return curves[~repeated.all(axis=1) | last | ~many]
+    """Curves of one task; of one with many rows those where it changes, the last, and the last before a seed ends."""
+    numbers = curves.drop(columns=against)
+    repeated = ((numbers == numbers.shift()) | (numbers.isna() & numbers.shift().isna())).all(axis=1)
+    ends = (curves["ended"] != curves["ended"].shift(-1)) | ~curves.duplicated(analysis.IDENTITY, keep="last")
+    many = curves.groupby(analysis.IDENTITY, dropna=False)["ended"].transform("size") > MANY_ROWS
+    return curves[~repeated | ends | ~many]
 
 
 def _panel(axes: Axes, table: DataFrame, looks: Looks, size: tuple[float, float]) -> None:

@@ -482,10 +482,25 @@ def test_a_method_on_several_tasks_is_once_in_the_legend():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["btao (n = 2)"]
 
 
-def test_of_a_curve_of_many_steps_the_numbers_are_those_where_it_changes_and_its_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(plots, "MANY_ROWS", 4)
-    trials = frame(run([0.5, 0.6, 0.5, 0.3, 0.4, 0.4]), run([0.2, 0.3, 0.3], method="tpe", hash="b"))
-    plots.curves_figure(trials, "train_seconds", measure="value", path=tmp_path / "a.png")
-    drawn = pd.read_csv(tmp_path / "a.csv").set_index("label")
-    assert drawn.loc["btao", ["cost", "mean"]].to_numpy().tolist() == [[1.5, 0.5], [6.0, 0.3], [9.0, 0.3]]
-    assert drawn.loc["tpe", ["cost", "mean"]].to_numpy().tolist() == [[1.5, 0.2], [3.0, 0.2], [4.5, 0.2]]
+def test_of_a_curve_of_many_steps_the_numbers_are_those_where_it_changes_and_where_seeds_end(tmp_path, monkeypatch):
+    trials = frame(
+        run([0.5, 0.6, 0.5, 0.3, 0.4, 0.4]),
+        run([0.5, 0.6, 0.5], seed=1),
+        run([0.2, 0.3, 0.3], method="tpe"),  # of the same hash
+    )
+    drawn = {}
+    for rows, tails in itertools.product((4, 500), (True, False)):
+        monkeypatch.setattr(plots, "MANY_ROWS", rows)
+        figure = plots.curves_figure(trials, "train_seconds", measure="value", tails=tails, path=tmp_path / "a.png")
+        (axes,) = figure.axes
+        lines = [np.array(one.get_data(), dtype=float) for one in axes.get_lines()]
+        ends = [line[:, ~np.isnan(line[1])][:, -1].tolist() for line in lines]
+        drawn[rows, tails] = ends, pd.read_csv(tmp_path / "a.csv").set_index("label")
+    for tails in (True, False):
+        (few, _), (all_rows, table) = drawn[4, tails], drawn[500, tails]
+        assert few == all_rows
+        assert [len(table.loc[label]) for label in ("btao", "tpe")] == [7 if tails else 3, 3]
+    kept = drawn[4, True][1]
+    assert kept.loc["btao", "cost"].round(6).tolist() == [1.5, 4.5, 4.5, 6.0, 9.0]
+    assert kept.loc["btao", "ended"].tolist() == [0, 0, 1, 1, 1]
+    assert kept.loc["tpe", "cost"].tolist() == [1.5, 3.0, 4.5]  # three rows are few
