@@ -12,16 +12,15 @@ from baselines.btao import BTAOMethod, BTAORateMethod
 from baselines.initial_design import initial_design
 from baselines.protocol import Measurement, Problem
 from benchmarks.analysis.ladder.rate_steps import RateSteps
-from btao import Real, Space
+from benchmarks.objectives.functions.branin import Branin
 from btao.rate.new_points import RateOfNew
 
-PROBLEM = Problem(Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)}), 5, 1)
+TASK = Branin()
+PROBLEM = Problem(TASK.space, TASK.heavy.iterations, TASK.light.iterations)
 
 
 def value(trial):
-    """Branin's function, of which the light level is another one a little aside."""
-    x, y = trial.config["x"] + (0.0 if trial.heavy else 0.3), trial.config["y"]
-    return (y - 0.129 * x**2 + 1.6 * x - 6) ** 2 + 9.6 * np.cos(x) + 10
+    return TASK.evaluate(trial.config, TASK.heavy if trial.heavy else TASK.light, seed=0).value
 
 
 def asked(method, n):
@@ -52,7 +51,7 @@ def test_it_starts_as_the_joint_rule_does_and_levels_take_turns_as_there():
 
 def test_a_light_run_in_turn_is_where_the_improvement_of_the_heavy_response_is_largest():
     """By samples of both values; where its rate per cost is largest that is less."""
-    method = RateSteps(PROBLEM, 1, turns=True, elsewhere=False, logarithm=False)
+    method = RateSteps(PROBLEM, 0, turns=True, elsewhere=False, logarithm=False)
     trials = asked(method, 14)
     rule = method._optimizer._rule
     outputs, model = rule._model()
