@@ -16,6 +16,7 @@ from benchmarks.objectives.protocol import Objective, resumes
 from benchmarks.running.budget import MAX_TRIALS_WITHOUT_HEAVY, Budget
 from benchmarks.running.contract import CheckedMethod
 from benchmarks.tables.answers import Account
+from benchmarks.tables.replay import Replay
 from btao.checks import is_integer
 
 
@@ -40,8 +41,10 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     Raises
     ------
     UsageError
-        If `budget.iterations` covers no heavy run of some method, naming the least that is needed.
+        If `budget.iterations` covers no heavy run of some method, or seconds cover none of a recorded table, naming the
+        least that is needed.
     """
+    _check_seconds(budget, objective)
     cautions = [line for name, method in methods.items() for line in _of_start(budget, objective, name, method)]
     if budget.iterations is None:
         return cautions
@@ -91,6 +94,19 @@ def forecast(name: str, method: Method, objective: Objective) -> Forecast | None
     grants = [trial.budget for trial in trials]
     earliest = [*(_earliest_stop(objective, grant) for grant in grants[:-1]), grants[-1]]
     return Forecast(_charged(trials, earliest, objective), _charged(trials, grants, objective))
+
+
+def _check_seconds(budget: Budget, objective: Objective) -> None:
+    """Refuse seconds in which no heavy run ends; what live training takes is not known before."""
+    if not isinstance(objective, Replay):
+        return
+    for name in ("seconds", "train_seconds"):
+        limit = getattr(budget, name)
+        if limit is not None and limit < objective.quickest:
+            raise UsageError(
+                f"budget.{name}={limit:g} covers no heavy run: the quickest one of the recorded table takes "
+                f"{objective.quickest:.3g} seconds; give more than that"
+            )
 
 
 def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective) -> int:

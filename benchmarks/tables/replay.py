@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,11 @@ class Replay:
     def optimum(self) -> float:
         """The best heavy measurement in the table."""
         return self._recording.best(self.heavy)
+
+    @property
+    def quickest(self) -> float:
+        """The fewest seconds, from the start of training, of a heavy run that has a result."""
+        return self._recording.quickest(self.heavy)
 
     def prepare(self) -> None:
         """There is nothing to do."""
@@ -206,9 +211,17 @@ class _Recording:
     def best(self, level: Level) -> float:
         """The best measurement at a level, nan if there is none."""
         if level not in self._best:
-            values = [self.read(index, level, 0, 0).value for index in range(len(self.curves))]
-            self._best[level] = min((value for value in values if not math.isnan(value)), default=math.nan)
+            self._best[level] = min((each.value for each in self._results(level)), default=math.nan)
         return self._best[level]
+
+    def quickest(self, level: Level) -> float:
+        """The fewest seconds of a run from the start that has a result."""
+        return min(each.seconds for each in self._results(level) if each.seconds is not None)
+
+    def _results(self, level: Level) -> Iterator[Evaluation]:
+        """What each configuration comes to at a level, without those that diverge."""
+        runs = (self.read(index, level, 0, 0) for index in range(len(self.curves)))
+        return (each for each in runs if not math.isnan(each.value))
 
 
 class _Curve:

@@ -1,9 +1,11 @@
 """What a first heavy run takes, and budgets that do not last for it: refused, or cautioned about."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
 from scripted_runs import Script, Square
+from small_grid import curve, save_grid
 
 from baselines.btao import BTAOMethod
 from baselines.hyperband import Hyperband
@@ -14,6 +16,7 @@ from benchmarks.config.request import read
 from benchmarks.running.budget import Budget
 from benchmarks.running.forecast import Forecast, check_budget, forecast
 from benchmarks.running.plan import plan
+from benchmarks.tables.replay import Replay
 from btao import Real, Space
 from btao.training import Level
 
@@ -127,6 +130,17 @@ def test_a_budget_without_iterations_asks_nothing():
     method = Script(PROBLEM, 0)
     assert check_budget(Budget(heavy=1), task(), {"script": method}) == []
     assert method.asked == 0
+
+
+def test_seconds_in_which_no_recorded_heavy_run_ends_are_refused(tmp_path):
+    """The first configuration diverges, so the second is the quickest: six epochs of two seconds."""
+    replay = Replay(save_grid(tmp_path, errors=lambda number: [math.nan] if number == 0 else curve(number)))
+    assert replay.quickest == 12.0
+    for name in ("seconds", "train_seconds"):
+        assert check_budget(Budget(**{name: 12.0}), replay, {}) == []
+        with pytest.raises(UsageError, match=rf"budget\.{name}=11\.9 covers no heavy run: .* takes 12 seconds"):
+            check_budget(Budget(**{name: 11.9}), replay, {})
+        assert check_budget(Budget(**{name: 0.1}), task(), {}) == []  # live, how long it takes is not known
 
 
 def test_a_start_larger_than_the_budget_is_cautioned_about():
