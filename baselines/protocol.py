@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from baselines.libraries.interpreter import run_module
 from btao import Space
 from btao.parameters import KINDS, PARAMETER_CLASSES
-from btao.trial import is_result
+from btao.trial import Measurement as Measurement  # a value to be minimized; its cost is iterations consumed
 
 LEVELS = ("heavy", "two", "several", "any")  # of `Capabilities`
 
@@ -97,20 +97,6 @@ class Trial:
     config: dict[str, Any]
     heavy: bool
     budget: int
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What came of a trial: a value to be minimized, or nan and the reason why it failed; and iterations consumed."""
-
-    value: float
-    error: str | None = None
-    cost: float | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the trial failed: an error, or a value that is no result as `btao` says."""
-        return self.error is not None or not is_result(self.value)
 
 
 @dataclass(frozen=True)

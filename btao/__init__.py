@@ -10,7 +10,7 @@ from btao.parameters import Categorical, Constant, Integer, Ordinal, Real
 from btao.space import Space
 from btao.spaces.conditions import When
 from btao.training import Level
-from btao.trial import Trial
+from btao.trial import Measurement, Trial
 
 if TYPE_CHECKING:
     from btao.minimization import OptimizationResult, minimize
@@ -26,6 +26,7 @@ __all__ = [
     "Constant",
     "Integer",
     "Level",
+    "Measurement",
     "OptimizationResult",
     "Ordinal",
     "Real",

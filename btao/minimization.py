@@ -60,13 +60,14 @@ def minimize(
     ----------
     objectives : {"light": callable, "heavy": callable}, or with `levels` one callable
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
-        `direction="maximize"`. nan, an infinity, or a value of more than 1e100 in size makes the trial a failed one. So
-        does an exception, which is also warned of; but one in the first trial of a level, or one of the code (a
-        NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not counted,
-        ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one may
-        return a pair, its value and anything else, such as a model: the heavy run of the same configuration is given
-        that by name, to go on from, or None where there is none, as after a restart. It is kept until then, and no
-        longer than the run.
+        `direction="maximize"`; or a `Measurement` of it, which also says what the run cost, as in seconds, where runs
+        of a level do not all take as long. nan, an infinity, or a value of more than 1e100 in size makes the trial a
+        failed one. So does an exception, which is also warned of; but one in the first trial of a level, or one of the
+        code (a NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not
+        counted, ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one
+        may return a pair, its value and anything else, such as a model: the heavy run of the same configuration is
+        given that by name, to go on from, or None where there is none, as after a restart. It is kept until then, and
+        no longer than the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -104,7 +105,8 @@ def minimize(
         Whether each trial has a line in stderr.
     **options
         More arguments of `BTAO`. Its "rate" rule takes a heavy run to continue the light one, where nothing else is
-        given, if the heavy objective has a parameter named `light`, and runs to cost the iterations of `levels`.
+        given, if the heavy objective has a parameter named `light`, and runs to cost the iterations of `levels`, but
+        those that return a cost.
 
     Returns
     -------

@@ -114,6 +114,41 @@ def measured(trial: Trial) -> float:
     return trial.value
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """What came of a run, where it is more than a number.
+
+    Attributes
+    ----------
+    value : float
+        The value, nan if there is none.
+    error : str or None
+        Why the run failed, if it did.
+    cost : float or None
+        What the run cost, in any unit that all runs share, such as seconds; see `BTAO.tell`.
+
+    Examples
+    --------
+    >>> from btao import Measurement, Real, Space, minimize
+    >>> objectives = {
+    ...     "light": lambda config: Measurement((config["x"] - 0.4) ** 2, cost=1.5),
+    ...     "heavy": lambda config: Measurement((config["x"] - 0.5) ** 2, cost=20.0),
+    ... }
+    >>> result = minimize(objectives, Space({"x": Real(0, 1)}), n_heavy=3)
+    >>> sum(trial.cost for trial in result.trials if trial.level == "heavy")
+    60.0
+    """
+
+    value: float
+    error: str | None = None
+    cost: float | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run failed: an error, or a value that is no result."""
+        return self.error is not None or not is_result(self.value)
+
+
 class Outcome(TypedDict):
     """What a trial is told, as attributes of `Trial`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import time
 import warnings
@@ -21,7 +22,7 @@ from btao.running.interrupts import held
 from btao.running.light_results import LightResults
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
-from btao.trial import Trial, measured
+from btao.trial import Measurement, Trial, measured
 
 
 class Run:
@@ -173,7 +174,7 @@ class Run:
         """Tell a trial what `result` returns or raises, keep the state and call back."""
         where = f"{trial.level} trial {trial.number} at {trial.config}"
         try:
-            outcome: dict[str, Any] = {"value": self._light.value(trial, result())}
+            measurement = _measurement(self._light.value(trial, result()))
         except (BrokenExecutor, CancelledError):  # not the answer of an objective
             raise
         except Exception as error:
@@ -184,21 +185,21 @@ class Run:
                     "corrected objective goes on. For a configuration that cannot be trained, return nan"
                 )
                 raise
-            outcome = {"error": f"{type(error).__name__}: {error}"}
-            warnings.warn(f"{where} failed: {outcome['error']}", stacklevel=4)
+            measurement = Measurement(math.nan, f"{type(error).__name__}: {error}")
+            warnings.warn(f"{where} failed: {measurement.error}", stacklevel=4)
         with held():
-            self._tell(trial, outcome)
+            self._tell(trial, measurement)
             self._keep()
         self._report()
 
-    def _tell(self, trial: Trial, outcome: Mapping[str, Any]) -> None:
+    def _tell(self, trial: Trial, measurement: Measurement) -> None:
         try:
-            told = self._optimizer.tell(trial, **outcome)
+            told = self._optimizer.tell(trial, **vars(measurement))
         except (TypeError, ValueError) as error:
-            got = outcome.get("value")
-            raise TypeError(
-                f"objectives[{trial.level!r}] must return a real number, got {got!r} at {trial.config}"
-            ) from error
+            got = f"a real number, got {measurement.value!r} at {trial.config}"
+            if measurement != Measurement(measurement.value):
+                got = f"a sound Measurement, got {measurement} at {trial.config}: {error}"
+            raise TypeError(f"objectives[{trial.level!r}] must return {got}") from error
         self._light.drop(told)
         self._unreported.append(told)
 
@@ -225,7 +226,7 @@ class Run:
                 if not future.done() or future.cancelled() or future.exception() or trial.number not in pending:
                     continue
                 with contextlib.suppress(TypeError):  # of a value that is no number
-                    self._tell(trial, {"value": self._light.value(trial, future.result())})
+                    self._tell(trial, _measurement(self._light.value(trial, future.result())))
             if self._unreported:
                 self._keep()
 
@@ -253,7 +254,7 @@ class Run:
         with contextlib.suppress(Exception):  # the first error is the one that is raised
             with held():
                 for trial in lost:
-                    self._tell(trial, {"error": f"{type(error).__name__}: a process died while this ran"})
+                    self._tell(trial, Measurement(math.nan, f"{type(error).__name__}: a process died while this ran"))
                 self._keep()
             self._report()
 
@@ -277,3 +278,8 @@ class Run:
             f"heavy {n_heavy}/{self._n_heavy} · best {'none yet' if best is None else f'{measured(best):.6g}'}",
             file=sys.stderr,
         )
+
+
+def _measurement(returned: Any) -> Measurement:
+    """What an objective returned, be it a value alone."""
+    return returned if isinstance(returned, Measurement) else Measurement(returned)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from btao import BTAO, Integer, OptimizationResult, Real, Space, minimize
+from btao import BTAO, Integer, Measurement, OptimizationResult, Real, Space, minimize
 from optimizer_runs import FREE, free
 
 SPACE = Space({"x": Real(0.0, 1.0)})
@@ -528,6 +528,54 @@ def test_an_objective_that_returns_no_number_is_named(value, level):
     objectives = OBJECTIVES | {level: lambda config: value}
     with pytest.raises(TypeError, match=rf"objectives\['{level}'\] must return a real number, got .* at \{{"):
         minimize(objectives, SPACE, n_heavy=1, **OPTIONS)
+
+
+def test_costs_that_objectives_return_weigh_levels_as_costs_that_are_told_do():
+    def returned(**costs):
+        objectives = {
+            level: lambda config, level=level: Measurement(OBJECTIVES[level](config), cost=costs.get(level))
+            for level in OBJECTIVES
+        }
+        return minimize(objectives, SPACE, n_heavy=8, heavy_cost=5.0).trials
+
+    def told(**costs):
+        optimizer = BTAO(SPACE, heavy_cost=5.0, continues=False)
+        while sum(trial.level == "heavy" for trial in optimizer.trials) < 8:
+            trial = optimizer.ask()
+            optimizer.tell(trial, OBJECTIVES[trial.level](trial.config), cost=costs.get(trial.level))
+        return optimizer.trials
+
+    assert returned() == told()
+    assert returned(light=3.0, heavy=15.0) == told(light=3.0, heavy=15.0)
+    alike = returned(light=3.0, heavy=3.1)
+    assert alike == told(light=3.0, heavy=3.1) and len(alike) < len(told())  # fewer light runs where they save little
+
+
+def test_a_measurement_may_say_why_it_failed_and_what_that_cost():
+    def train(config):
+        return Measurement(math.nan, "out of memory", 3) if config["x"] < 0.5 else light(config)
+
+    failed = [t for t in minimize({"light": train, "heavy": heavy}, SPACE, 2, **OPTIONS).trials if t.config["x"] < 0.5]
+    assert {(trial.status, trial.value, trial.error, trial.cost) for trial in failed} == {
+        ("failed", None, "out of memory", 3.0)
+    }
+
+
+@pytest.mark.parametrize("level", ["light", "heavy"])
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (Measurement(0.1, cost=-1.0), "cost must be finite and not negative, got -1.0"),
+        (Measurement(0.1, cost="1 s"), "cost must be a number, got '1 s'"),
+        (Measurement("low", cost=1.0), "value must be a real number, got 'low'"),
+        (Measurement(math.nan, error=404), "error must be a text, got 404"),
+    ],
+)
+def test_an_unsound_measurement_is_named(wrong, why, level):
+    with pytest.raises(
+        TypeError, match=rf"objectives\['{level}'\] must return a sound Measurement, .* at \{{.*: {why}"
+    ):
+        minimize(OBJECTIVES | {level: lambda config: wrong}, SPACE, n_heavy=1, **OPTIONS)
 
 
 def test_numpy_integers_are_arguments_too():

@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from btao import Categorical, Space, minimize
+from btao import BTAO, Categorical, Measurement, Space, minimize
 from optimizer_runs import FREE, LINE
 
 OPTIONS = {"n_init": 2, **FREE}
@@ -91,6 +91,25 @@ def test_a_light_objective_may_return_its_value_alone_and_a_restart_has_no_resul
     minimize(objectives, LINE, 1, state=state, n_init=1, **FREE)
     minimize(objectives, LINE, 2, state=state, n_init=1, **FREE)
     assert given[2] == "checkpoint" and len(given) == 4
+
+
+def test_a_measurement_may_stand_beside_what_is_kept(tmp_path):
+    """Its cost is in the trials, also of the state; the heavy run is given the rest."""
+    given = []
+
+    def light(config):
+        return Measurement(value(config), cost=2.0), Model(config["x"])
+
+    def heavy(config, light):
+        given.append(light.x == config["x"])
+        return Measurement(value(config), cost=config["x"])
+
+    state = tmp_path / "run.json"
+    minimize({"light": light, "heavy": heavy}, LINE, 3, state=state, **OPTIONS)
+    trials = BTAO.from_json(state.read_text()).trials
+    assert given == [True] * 3
+    for trial in trials:
+        assert (trial.value, trial.cost) == (value(trial.config), 2.0 if trial.level == "light" else trial.config["x"])
 
 
 def test_a_pair_is_no_value_where_the_heavy_objective_asks_for_nothing():
