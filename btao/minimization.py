@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,12 +62,12 @@ def minimize(
         Each takes a configuration (dict) and returns the value to be minimized, or maximized with
         `direction="maximize"`; or a `Measurement` of it, which also says what the run cost, as in seconds, where runs
         of a level do not all take as long. nan, an infinity, or a value of more than 1e100 in size makes the trial a
-        failed one. So does an exception, which is also warned of; but one in the first trial of a level, or one of the
-        code (a NameError, a TypeError, ...) before any trial of the level has succeeded, those of `warm_start` not
-        counted, ends the run, and the trial is not kept. If the heavy one has a parameter named `light`, the light one
-        may return a pair, its value and anything else, such as a model: the heavy run of the same configuration is
-        given that by name, to go on from, or None where there is none, as after a restart. It is kept until then, and
-        no longer than the run.
+        failed one; return nan where a run diverged, for beside a huge value no others differ. So does an exception,
+        which is also warned of; but one in the first trial of a level, or one of the code (a NameError, a TypeError,
+        ...) before any trial of the level has succeeded, those of `warm_start` not counted, ends the run, and the trial
+        is not kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and
+        anything else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or
+        None where there is none, as after a restart. It is kept until then, and no longer than the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -146,7 +146,7 @@ def minimize(
     >>> abs(result.config["x"] - 0.5) < 0.05 and result.value == result.optimizer.best.value
     True
     """
-    trained_to = check_levels(levels)
+    trained_to = check_levels(levels, options.get("direction", "minimize"))
     functions = check_objectives(objectives, trained_to)
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
@@ -173,6 +173,8 @@ def minimize(
         optimizer = file.restore(optimizer, options.get("design"), derived)
     if warm_start is not None:
         optimizer.add_trials(warm_start)
+    if isinstance(enqueue, Mapping | str) or not isinstance(enqueue, Iterable):
+        raise TypeError(f"enqueue must be a list of configurations, got {enqueue!r}")
     for config in enqueue:
         optimizer.enqueue(config)
     run = Run(functions, optimizer, file, callback, n_heavy, retry_failed, timeout, target, progress)
@@ -187,7 +189,9 @@ def minimize(
         if run.ended:
             why = f"{run.ended} ended the run before one did"
         else:
-            why = f"the last error of {len(errors)}: {errors[-1]}" if errors else "none was told"
+            why = (
+                f"the last error of {len(errors)}: {errors[-1] or 'no reason was given'}" if errors else "none was told"
+            )
         if file is not None and errors:
             why += f". {file.path} keeps these failures: the same call with retry_failed=True runs them again"
         raise RuntimeError(f"no heavy trial succeeded; {why}")

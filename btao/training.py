@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from btao.checks import check_integer, is_number
+from btao.interface.direction import Direction
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Level:
     tolerance : float
         e, in units of the measurement. 0 stops when `patience` iterations brought no
         improvement at all.
+    direction : {"minimize", "maximize"}
+        Whether curves are of errors or, as accuracies, the better the larger. `minimize` gives its own to the levels.
 
     Raises
     ------
@@ -33,7 +36,8 @@ class Level:
     -----
     The measurement of a level is the best value up to its stop. A heavy level with no fewer
     iterations, no less patience (None being the most) and no larger tolerance than the light one
-    never stops earlier on the same curve, so y_h <= y_l holds by construction.
+    never stops earlier on the same curve, so y_h <= y_l holds by construction; y_h >= y_l, where
+    values are maximized.
 
     Examples
     --------
@@ -46,12 +50,14 @@ class Level:
     iterations: int
     patience: int | None = None
     tolerance: float = 0.0
+    direction: str = "minimize"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "iterations", check_integer("iterations", self.iterations))
         object.__setattr__(self, "patience", check_integer("patience", self.patience, none="None"))
         if not (is_number(self.tolerance) and 0 <= self.tolerance < math.inf):
             raise ValueError(f"tolerance must be a finite number and not negative, got {self.tolerance!r}")
+        Direction(self.direction)
 
     def stop(self, curve: Sequence[float]) -> int | None:
         """The number of iterations after which training stops, or None while it goes on.
@@ -62,7 +68,7 @@ class Level:
             The measurement after iteration 1, 2, ...; nan never counts as an improvement.
         """
         best = [math.inf]
-        for done, value in enumerate(curve[: self.iterations], start=1):
+        for done, value in enumerate(self._turned(curve[: self.iterations]), start=1):
             best.append(value if value < best[-1] else best[-1])
             if self.patience is None or done < self.patience:
                 continue
@@ -83,8 +89,13 @@ class Level:
 
     def best(self, curve: Sequence[float]) -> int | None:
         """The first iteration, from 1, with the best value up to the stop; None if there is none."""
-        seen = [(value, done) for done, value in enumerate(curve[: self.stop(curve)], start=1) if not math.isnan(value)]
+        values = self._turned(curve[: self.stop(curve)])
+        seen = [(value, done) for done, value in enumerate(values, start=1) if not math.isnan(value)]
         return min(seen)[1] if seen else None
+
+    def _turned(self, values: Sequence[float]) -> Sequence[float]:
+        """Values that are the better the smaller."""
+        return values if self.direction == "minimize" else [-value for value in values]
 
     def _gains_too_little(self, before: float, after: float) -> bool:
         if before == after:

@@ -77,7 +77,7 @@ def check_level(level: object) -> LevelName:
 
 
 def check_cost(cost: object) -> float | None:
-    """A cost as a Python float, or None.
+    """A cost as a Python float, or None where it is None or nan: not known.
 
     Raises
     ------
@@ -86,10 +86,14 @@ def check_cost(cost: object) -> float | None:
     ValueError
         If it is negative or not finite.
     """
+    if isinstance(cost, np.ndarray) and cost.ndim == 0:
+        cost = cost.item()
     if cost is None:
         return None
     if not is_number(cost):
         raise TypeError(f"cost must be a number, got {cost!r}")
+    if math.isnan(cost):
+        return None
     if not 0 <= cost < math.inf:
         raise ValueError(f"cost must be finite and not negative, got {cost!r}")
     return float(cost)

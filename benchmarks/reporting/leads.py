@@ -9,11 +9,12 @@ from pandas import DataFrame, Series
 from benchmarks.common.formats import number, with_interval
 
 DIGITS = 3
+ROUNDING = 1e-9  # relative: means of the same errors in another order are equal
 MOST_NAMED = 3  # of more methods it is said how many they are
 
 
 def lead(rows: DataFrame) -> str:
-    """The method with the lowest mean, those whose intervals overlap its own, that with the highest, those without one.
+    """The methods with the lowest mean, those whose intervals overlap it, that with the highest, those without one.
 
     Parameters
     ----------
@@ -23,8 +24,10 @@ def lead(rows: DataFrame) -> str:
     known = rows[rows["mean"].notna()].sort_values("mean", kind="stable")
     if known.empty:
         return "no method has a mean yet"
-    first, last, others = known.iloc[0], known.iloc[-1], known.iloc[1:]
-    text = f"`{first['label']}` has the lowest mean, {with_interval(first, 'mean')}"
+    first, last = known.iloc[0], known.iloc[-1]
+    ahead = (known["mean"] - first["mean"]).abs() <= ROUNDING * abs(first["mean"])
+    names, others = [f"`{label}`" for label in known.loc[ahead, "label"]], known[~ahead]
+    text = f"{_listed(names)} {'share' if len(names) > 1 else 'has'} the lowest mean, {with_interval(first, 'mean')}"
     near = [f"`{label}`" for label in others.loc[others["low"] <= first["high"], "label"]]
     if near:
         whose = _listed(near) if len(near) <= MOST_NAMED else f"{len(near)} of {len(others)} others"

@@ -102,7 +102,8 @@ class CachedTraining:
         """What the cache answers, with what it cost when it was made; otherwise train as `Continuation` does."""
         self._made = None
         done = self.done(trial)
-        asked = {"config": dict(trial.config), "level": vars(level), "done": done}
+        ends = {name: end for name, end in vars(level).items() if name != "direction"}  # tasks are minimized
+        asked = {"config": dict(trial.config), "level": ends, "done": done}
         row = self._cache.load(asked)
         if row is not None:
             return _evaluation(row)

@@ -200,7 +200,8 @@ def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
     elif name == "ladder":
         ratio_plots.ladder_figure(ladder(changes(frame)), path=path)
     elif name in verification.COMMANDS:  # of many tasks: curves of each would be too much to look at
-        across_plots.rank_figure(ranks_over_time(incumbents(frame)), first=verification.FIRST, path=path)
+        tasks = frame[~frame["task"].isin(verification.MISLED)]  # each function once
+        across_plots.rank_figure(ranks_over_time(incumbents(tasks)), first=verification.FIRST, path=path)
     else:
         plots.figure_run(frame, path)
 

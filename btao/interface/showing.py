@@ -70,7 +70,7 @@ class Showing(Parts):
         Raises
         ------
         RuntimeError
-            Before the first successful heavy trial.
+            Before a configuration has a light and a heavy result.
         TypeError, ValueError
             If a configuration is not of the space.
 
@@ -105,7 +105,7 @@ class Showing(Parts):
         Raises
         ------
         RuntimeError
-            Before the first successful heavy trial.
+            Before a configuration has a light and a heavy result.
 
         Examples
         --------

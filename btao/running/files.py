@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +19,9 @@ def replacing(path: Path) -> Iterator[Path]:
     """A path beside a file to write to; what was written there takes the file's place at the end of the block.
 
     The new content is on the disk before it has the file's name, so that not even a power cut leaves an
-    empty file. After an error the file is as it was. Several processes may replace one file at a time: each
-    writes to a path of its own, and the last one wins.
+    empty file. After an error the file is as it was. It keeps its permissions, and a link its target.
+    Several processes may replace one file at a time: each writes to a path of its own, and the last one
+    wins.
 
     Parameters
     ----------
@@ -32,6 +34,8 @@ def replacing(path: Path) -> Iterator[Path]:
         If it cannot be written; it names `path`, or the folder that cannot be made. One of something else that the
         block raises is left as it is.
     """
+    if path.is_symlink():
+        path = path.resolve()
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -39,6 +43,8 @@ def replacing(path: Path) -> Iterator[Path]:
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(path, temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

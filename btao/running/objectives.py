@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,18 +20,20 @@ ELSEWHERE = (
 )
 
 
-def check_levels(levels: Any) -> Levels | None:
+def check_levels(levels: Any, direction: str = "minimize") -> Levels | None:
     """The two levels; None where none are given.
 
     Parameters
     ----------
     levels : {"light": Level, "heavy": Level} or None
         A level may also be given as the tuple of its arguments.
+    direction : {"minimize", "maximize"}
+        That of the run, which the levels take on.
 
     Raises
     ------
     TypeError, ValueError
-        If they are something else, or the heavy one does not train longer.
+        If they are something else, the heavy one does not train longer, or one is of the other direction.
     """
     if levels is None:
         return None
@@ -42,7 +45,10 @@ def check_levels(levels: Any) -> Levels | None:
             "levels['heavy'] must have more iterations than levels['light'] or, of as many, more patience or less "
             f"tolerance and nothing that ends it earlier, got {heavy} and {light}"
         )
-    return {"light": light, "heavy": heavy}
+    for name, level in (("light", light), ("heavy", heavy)):
+        if level.direction not in ("minimize", direction):
+            raise ValueError(f"direction must be that of levels[{name!r}], {level.direction!r}, got {direction!r}")
+    return {name: replace(level, direction=direction) for name, level in (("light", light), ("heavy", heavy))}
 
 
 def check_objectives(objectives: Any, levels: Levels | None) -> Objectives:

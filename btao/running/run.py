@@ -22,7 +22,7 @@ from btao.running.interrupts import held
 from btao.running.light_results import LightResults
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
-from btao.trial import Measurement, Trial, measured
+from btao.trial import Measurement, Trial, check_cost, measured
 
 
 class Run:
@@ -172,7 +172,7 @@ class Run:
 
     def _finish(self, trial: Trial, result: Callable[[], Any]) -> None:
         """Tell a trial what `result` returns or raises, keep the state and call back."""
-        where = f"{trial.level} trial {trial.number} at {trial.config}"
+        where = _named(trial)
         try:
             measurement = _measurement(self._light.value(trial, result()))
         except (BrokenExecutor, CancelledError):  # not the answer of an objective
@@ -193,13 +193,24 @@ class Run:
         self._report()
 
     def _tell(self, trial: Trial, measurement: Measurement) -> None:
+        value: Any = measurement.value  # whatever an objective returned
+        error, cost = measurement.error, measurement.cost
         try:
-            told = self._optimizer.tell(trial, **vars(measurement))
-        except (TypeError, ValueError) as error:
-            got = f"a real number, got {measurement.value!r} at {trial.config}"
-            if measurement != Measurement(measurement.value):
-                got = f"a sound Measurement, got {measurement} at {trial.config}: {error}"
-            raise TypeError(f"objectives[{trial.level!r}] must return {got}") from error
+            cost = check_cost(cost)
+        except (TypeError, ValueError) as wrong:  # the value has been paid for
+            warnings.warn(f"{_named(trial)}: {wrong}; it is kept without a cost", stacklevel=5)
+            cost = None
+        try:
+            told = self._optimizer.tell(trial, value=value, error=error, cost=cost)
+        except (TypeError, ValueError) as wrong:
+            if error is not None:
+                raise TypeError(f"objectives[{trial.level!r}]: {wrong}, at {trial.config}") from wrong
+            hint = ""
+            if isinstance(value, tuple) and len(value) == 2 and not self._light.wanted:
+                hint = "; a value and a model, say, where the heavy objective has a parameter named `light`"
+            raise TypeError(
+                f"objectives[{trial.level!r}] must return a real number, got {value!r} at {trial.config}{hint}"
+            ) from wrong
         self._light.drop(told)
         self._unreported.append(told)
 
@@ -243,7 +254,7 @@ class Run:
                 'be guarded by `if __name__ == "__main__":`'
             )
             return
-        names = "; ".join(f"{trial.level} trial {trial.number} at {trial.config}" for trial in lost)
+        names = "; ".join(map(_named, lost))
         kept = "give state=, a file, to go on after this"
         if self._file is not None:
             kept = (
@@ -278,6 +289,10 @@ class Run:
             f"heavy {n_heavy}/{self._n_heavy} · best {'none yet' if best is None else f'{measured(best):.6g}'}",
             file=sys.stderr,
         )
+
+
+def _named(trial: Trial) -> str:
+    return f"{trial.level} trial {trial.number} at {trial.config}"
 
 
 def _measurement(returned: Any) -> Measurement:

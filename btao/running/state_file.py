@@ -21,7 +21,7 @@ from btao.running.objectives import Levels
 from btao.training import Level
 
 # What a run and the state that it continues must have in common.
-ARGUMENTS = ("space", *BOUNDS, *OPTIONS)
+ARGUMENTS = ("space", *dict.fromkeys(("direction", "rule", *BOUNDS, *OPTIONS)))  # first what others depend on
 
 
 class StateFile:

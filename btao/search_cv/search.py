@@ -271,6 +271,7 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
             known = self.estimator.get_params()
             if self.resource not in known:
                 near = [name for name in RESOURCES if name in known]
+                near = [name for name in known if name.endswith(f"__{self.resource}")] or near
                 near = difflib.get_close_matches(str(self.resource), known, n=1) or near
                 raise ValueError(
                     f"resource must be 'n_samples' or a parameter of the estimator, got {self.resource!r}"

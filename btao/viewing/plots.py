@@ -42,7 +42,7 @@ def plot_profile(optimizer: Showing, *names: str, at: Mapping[str, Any] | None =
     Raises
     ------
     RuntimeError
-        Before the first successful heavy trial.
+        Before a configuration has a light and a heavy result.
     ValueError
         If a name is no parameter, or not active beside the others, or there are not one or two; or `at` has what is no
         parameter or no value of one.

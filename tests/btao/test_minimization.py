@@ -442,8 +442,8 @@ def test_a_state_of_other_levels_is_refused_before_any_run(tmp_path):
     state.write_text(json.dumps(without))  # as earlier versions wrote it
     assert len(minimize(train, SPACE, 3, levels=levels, state=state, **OPTIONS).trials) == 9
     assert set(calls) == {2, 4} and json.loads(state.read_text())["levels"] == {
-        "light": [2, None, 0.0],
-        "heavy": [4, 3, 0.1],
+        "light": [2, None, 0.0, "minimize"],
+        "heavy": [4, 3, 0.1, "minimize"],
     }
 
     state.write_text(json.dumps(without | {"levels": [2, 4]}))
@@ -561,21 +561,41 @@ def test_a_measurement_may_say_why_it_failed_and_what_that_cost():
     }
 
 
-@pytest.mark.parametrize("level", ["light", "heavy"])
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("cost", "kept", "why"),
     [
-        (Measurement(0.1, cost=-1.0), "cost must be finite and not negative, got -1.0"),
-        (Measurement(0.1, cost="1 s"), "cost must be a number, got '1 s'"),
-        (Measurement("low", cost=1.0), "value must be a real number, got 'low'"),
-        (Measurement(math.nan, error=404), "error must be a text, got 404"),
+        (-1.0, None, "cost must be finite and not negative, got -1.0"),
+        (math.inf, None, "cost must be finite and not negative, got inf"),
+        ("1 s", None, "cost must be a number, got '1 s'"),
+        (math.nan, None, None),
+        (np.array(1.5), 1.5, None),
     ],
 )
-def test_an_unsound_measurement_is_named(wrong, why, level):
-    with pytest.raises(
-        TypeError, match=rf"objectives\['{level}'\] must return a sound Measurement, .* at \{{.*: {why}"
-    ):
-        minimize(OBJECTIVES | {level: lambda config: wrong}, SPACE, n_heavy=1, **OPTIONS)
+def test_a_value_is_kept_whatever_its_cost(cost, kept, why):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = minimize(
+            OBJECTIVES | {"heavy": lambda config: Measurement(heavy(config), cost=cost)}, SPACE, 2, **OPTIONS
+        )
+    told = [trial for trial in result.trials if trial.level == "heavy"]
+    assert [(trial.value, trial.cost) for trial in told] == [(heavy(trial.config), kept) for trial in told]
+    texts = [str(each.message) for each in caught]
+    assert texts == [f"heavy trial {t.number} at {t.config}: {why}; it is kept without a cost" for t in told if why]
+
+
+def test_a_measurement_of_no_number_or_reason_is_named():
+    with pytest.raises(TypeError, match=r"objectives\['light'\] must return a real number, got 'low' at \{"):
+        minimize(OBJECTIVES | {"light": lambda config: Measurement("low", cost=1.0)}, SPACE, n_heavy=2, **OPTIONS)
+    with pytest.raises(TypeError, match=r"objectives\['heavy'\]: error must be a text, got 404, at \{"):
+        minimize(OBJECTIVES | {"heavy": lambda config: Measurement(math.nan, 404)}, SPACE, n_heavy=2, **OPTIONS)
+    with pytest.raises(RuntimeError, match=r"the last error of 2: no reason was given$"):
+        minimize(OBJECTIVES | {"heavy": lambda config: Measurement(math.nan, "")}, SPACE, n_heavy=2, **OPTIONS)
+
+
+@pytest.mark.parametrize("wrong", [None, {"x": 0.5}, "x"])
+def test_what_is_no_list_of_configurations_is_named(wrong):
+    with pytest.raises(TypeError, match="enqueue must be a list of configurations, got "):
+        minimize(OBJECTIVES, SPACE, n_heavy=2, enqueue=wrong, **OPTIONS)
 
 
 def test_numpy_integers_are_arguments_too():

@@ -189,3 +189,19 @@ def test_bad_patience(value):
 def test_bad_tolerance(value):
     with pytest.raises(ValueError, match=f"tolerance must be a finite number and not negative, got {value!r}"):
         Level(3, 2, value)
+
+
+@examples
+@given(curve=CURVES, iterations=st.integers(1, 15), patience=PATIENCE, tolerance=TOLERANCES)
+def test_accuracies_stop_where_errors_do_that_fall_as_they_rise(curve, iterations, patience, tolerance):
+    errors = Level(iterations, patience, tolerance)
+    accuracies = Level(iterations, patience, tolerance, direction="maximize")
+    risen = [-value for value in curve]
+    assert accuracies.stop(risen) == errors.stop(curve)
+    assert accuracies.best(risen) == errors.best(curve)
+    np.testing.assert_equal(accuracies.measure(risen), -errors.measure(curve))
+
+
+def test_another_direction_is_refused():
+    with pytest.raises(ValueError, match=r"direction must be one of \('minimize', 'maximize'\), got 'up'"):
+        Level(3, direction="up")

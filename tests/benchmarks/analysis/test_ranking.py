@@ -211,6 +211,19 @@ def test_pairwise_p_values_are_those_of_all_sign_flips_and_corrected_after_holm(
     np.testing.assert_allclose(np.sort(pairs["p_holm"]), adjusted)
 
 
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=5, max_size=30),
+    st.sampled_from([1000, 189, 10_000]),
+)
+def test_shares_of_images_are_ranked_as_the_images_counted(counts, images):
+    """0.003 - 0.002 and 0.002 - 0.001 differ in their last bit, and tie."""
+    first, second = np.array(counts, dtype=float).T
+    counted, shares = ranking.signed_rank(first, second), ranking.signed_rank(first / images, second / images)
+    assert {**shares, "difference": 0} == {**counted, "difference": 0}
+    assert shares["difference"] == pytest.approx(counted["difference"] / images)
+
+
 def test_pairwise_of_methods_that_always_tie():
     pairs = ranking.pairwise(ranking.blocks(table([[1, 1], [2, 2], [INF, INF], [3, 3], [4, 4]])))
     assert pairs[["ties", "difference", "p", "p_holm"]].iloc[0].tolist() == [5, 0.0, 1.0, 1.0]

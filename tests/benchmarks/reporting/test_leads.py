@@ -27,6 +27,17 @@ def test_the_lowest_mean_is_named_with_what_overlaps_it_and_the_highest():
     assert lead(apart) == "`btao` has the lowest mean, 0.1 [0.08, 0.15]; `tpe` has the highest, 0.4"
 
 
+def test_methods_of_the_same_lowest_mean_share_it():
+    third = (0.1 + 0.2) / 3  # another last bit than 0.3 / 3
+    assert third != 0.3 / 3
+    three = rows(("tpe", 0.3 / 3, 0.08, 0.15), ("btao", third, 0.09, 0.11), ("smac", 0.11, 0.1, 0.2))
+    assert lead(three) == (
+        "`tpe` and `btao` share the lowest mean, 0.1 [0.08, 0.15], overlapped by the interval of `smac`; "
+        "`smac` has the highest, 0.11"
+    )
+    assert lead(three[:2]) == "`tpe` and `btao` share the lowest mean, 0.1 [0.08, 0.15]"
+
+
 def test_what_has_no_interval_is_not_compared_and_what_has_no_mean_is_named():
     nan = math.nan
     late = rows(("tpe", nan, nan, nan), ("btao", 0.1, nan, nan))

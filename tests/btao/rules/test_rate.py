@@ -158,6 +158,30 @@ def test_a_logarithm_that_values_do_not_have_is_named_once():
         advance(optimizer, 3)
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_value_beside_which_no_others_differ_is_named_once(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    optimizer = BTAO(SQUARE, seed=1, rule="rate", direction=direction)
+    advance(optimizer, 6, lambda config, level: sign * response(config, level))
+    optimizer.tell({"x": 0.9, "y": 1.0}, "light", sign * 2e6)
+    with pytest.warns(UserWarning, match=r"a value of size 2e\+06 is so far from the others .*: measure nan"):
+        optimizer.ask()
+    optimizer.tell({"x": 0.8, "y": 1.0}, "light", sign * 3e6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.ask()
+
+
+@pytest.mark.parametrize(("scale", "diverged"), [(1.0, 5e5), (1e9, 1e14)])
+def test_large_values_and_far_starts_are_no_divergence(scale, diverged):
+    optimizer = BTAO(SQUARE, seed=1, rule="rate")
+    advance(optimizer, 8, lambda config, level: scale * (1 + response(config, level)))
+    optimizer.tell({"x": 0.9, "y": 1.0}, "light", diverged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        advance(optimizer, 3, lambda config, level: scale * (1 + response(config, level)))
+
+
 def test_after_four_light_runs_in_a_row_one_is_promoted():
     trials = advance(BTAO(SQUARE, seed=0, rule="rate"), 40, costs=(1e-6, 5.0))
     assert "lllll" not in levels(trials[4:])
@@ -421,7 +445,7 @@ def test_wrong_arguments_are_refused(options, error, message):
 
 @pytest.mark.parametrize(
     ("cost", "error"),
-    [(-1.0, ValueError), (math.inf, ValueError), (math.nan, ValueError), ("3", TypeError), (True, TypeError)],
+    [(-1.0, ValueError), (math.inf, ValueError), ("3", TypeError), (True, TypeError), (np.ones(2), TypeError)],
 )
 def test_a_wrong_cost_is_refused_and_the_trial_stays_pending(cost, error):
     optimizer = BTAO(SQUARE, rule="rate")
@@ -429,6 +453,12 @@ def test_a_wrong_cost_is_refused_and_the_trial_stays_pending(cost, error):
     with pytest.raises(error, match="cost must be"):
         optimizer.tell(trial, 0.5, cost=cost)
     assert optimizer.pending == [trial]
+
+
+@pytest.mark.parametrize(("cost", "known"), [(math.nan, None), (np.array(2.0), 2.0), (np.float32(0.5), 0.5), (3, 3.0)])
+def test_a_cost_that_is_nan_is_not_known_and_numbers_of_numpy_are_costs(cost, known):
+    optimizer = BTAO(SQUARE, rule="rate")
+    assert optimizer.tell(optimizer.ask(), 0.5, cost=cost).cost == known
 
 
 def test_the_former_names_of_the_rules_are_understood():

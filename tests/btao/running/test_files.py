@@ -18,6 +18,26 @@ def test_a_file_is_made_or_replaced_with_its_folder(tmp_path, content, written):
     assert [each.name for each in path.parent.iterdir()] == ["file (1).json"]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_one_and_its_target_is_replaced(tmp_path, there):
+    link, target = tmp_path / "run.json", tmp_path / "disk" / "real.json"
+    if there:
+        write_whole(target, "old")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert [each.name for each in target.parent.iterdir()] == ["real.json"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_file_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "run.json"
+    write_whole(path, "old")
+    path.chmod(mode)
+    write_whole(path, "new")
+    assert path.stat().st_mode & 0o777 == mode
+
+
 def test_after_an_error_the_file_is_as_it_was_and_nothing_else_is_left(tmp_path):
     path = tmp_path / "table.parquet"
     write_whole(path, "old")

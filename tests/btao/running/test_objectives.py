@@ -65,6 +65,34 @@ def test_the_rate_rule_knows_what_runs_cost_by_the_levels_and_by_whether_the_hea
     assert (optimizer.heavy_cost, optimizer.continues) == expected
 
 
+def test_levels_take_on_the_direction_of_the_run(tmp_path):
+    """Trained for accuracies and for their negatives, a run is the same, and goes on from its state."""
+
+    def rising(config, level):
+        curve = []
+        while level.stop(curve) is None:
+            curve.append(1 - 0.8 ** len(curve) - (config["x"] - 0.3) ** 2)
+        return level.measure(curve)
+
+    def falling(config, level):
+        curve = []
+        while level.stop(curve) is None:
+            curve.append((config["x"] - 0.3) ** 2 - 1 + 0.8 ** len(curve))
+        return level.measure(curve)
+
+    options = {"levels": {"light": (5, 2), "heavy": (30, 5, 0.01)}, "n_init": 2}
+    up, down = {**options, "direction": "maximize"}, options
+    state = tmp_path / "run.json"
+    minimize(rising, LINE, 2, state=state, **up)
+    best, least = minimize(rising, LINE, 6, state=state, **up), minimize(falling, LINE, 6, **down)
+    assert [trial.config for trial in best.trials] == [trial.config for trial in least.trials]
+    assert best.value == -least.value > 0.95
+    own = {**up, "levels": {"light": (5, 2), "heavy": Level(30, 5, 0.01, "maximize")}}
+    assert minimize(rising, LINE, 6, **own).value == best.value
+    with pytest.raises(ValueError, match=r"direction must be that of levels\['heavy'\], 'maximize', got 'minimize'"):
+        minimize(rising, LINE, 6, **{**own, "direction": "minimize"})
+
+
 def test_a_run_goes_on_with_the_costs_of_its_state_where_none_are_given(tmp_path):
     state, levels = tmp_path / "run.json", {"light": (5,), "heavy": (50,)}
     state.write_text(BTAO(LINE, n_init=1, heavy_cost=7.0, continues=False).to_json())
@@ -72,6 +100,14 @@ def test_a_run_goes_on_with_the_costs_of_its_state_where_none_are_given(tmp_path
     assert minimize(train, LINE, 1, **arguments).optimizer.heavy_cost == 7.0
     with pytest.raises(ValueError, match=r"holds a run with heavy_cost=7\.0, but heavy_cost=9\.0 is asked for"):
         minimize(train, LINE, 1, **arguments, heavy_cost=9.0)
+
+
+def test_another_direction_is_named_before_what_follows_from_it(tmp_path):
+    state = tmp_path / "run.json"
+    state.write_text(BTAO(LINE, n_init=1).to_json())
+    objectives = {level: lambda config: config["x"] for level in ("light", "heavy")}
+    with pytest.raises(ValueError, match="holds a run with direction='minimize', but direction='maximize' is asked"):
+        minimize(objectives, LINE, 1, n_init=1, state=state, direction="maximize")
 
 
 def test_a_run_of_the_former_default_says_which_rule_goes_on(tmp_path):
