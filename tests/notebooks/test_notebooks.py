@@ -94,7 +94,7 @@ def test_the_figure_comes_first(path):
 
 def test_the_method_study_has_tasks_as_blocks():
     source = "\n".join(cell.source for cell in cells(FOLDER / "06_method_study.ipynb", "code"))
-    assert re.findall(r"blocks\(.*\)", source) == ['blocks(distinct_ends, by="task")']
+    assert re.findall(r"blocks\((.*?)\)", source) == ['distinct_ends, by="task"', 'others, by="task"']
     for figure in ("heat_map_figure", "rank_figure", "targets_figure"):
         assert figure in source
 
