@@ -65,9 +65,10 @@ def minimize(
         failed one; return nan where a run diverged, for beside a huge value no others differ. So does an exception,
         which is also warned of; but one in the first trial of a level, or one of the code (a NameError, a TypeError,
         ...) before any trial of the level has succeeded, those of `warm_start` not counted, ends the run, and the trial
-        is not kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value and
-        anything else, such as a model: the heavy run of the same configuration is given that by name, to go on from, or
-        None where there is none, as after a restart. It is kept until then, and no longer than the run.
+        is not kept. If the heavy one has a parameter named `light`, the light one may return a pair, its value (or
+        `Measurement`) and anything else, such as a model: the heavy run of the same configuration is given that by
+        name, to go on from, or None where there is none, as after a restart. It is kept until then, and no longer than
+        the run.
     space : Space
     n_heavy : int
         Heavy runs in all, those of the start and failed ones included, those of `warm_start` not. A finite space may be
@@ -75,7 +76,8 @@ def minimize(
     seed : int
     levels : {"light": Level, "heavy": Level}, optional
         The one objective is then called with the level as `level`, and stops its training there; btao/TRAINING.md has
-        examples with Keras and PyTorch. A level may be given as a tuple: (10,), or (50, 5, 0.001).
+        examples with Keras and PyTorch. A level may be given as a tuple: (10,), or (50, 5, 0.001). With
+        `direction="maximize"` levels must say their own, too: "maximize" of accuracies, "minimize" of errors.
     state : path, optional
         File in which the state is kept after every trial. If it exists the run goes on from there: a crash costs the
         trials in flight, which are made again. It is of one run at a time: one that finds that another has written to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from btao.checks import check_integer, is_number
 from btao.interface.direction import Direction
@@ -24,8 +24,8 @@ class Level:
     tolerance : float
         e, in units of the measurement. 0 stops when `patience` iterations brought no
         improvement at all.
-    direction : {"minimize", "maximize"}
-        Whether curves are of errors or, as accuracies, the better the larger. `minimize` gives its own to the levels.
+    direction : {"minimize", "maximize"}, optional
+        Whether curves are of errors or, as accuracies, the better the larger. None: of errors.
 
     Raises
     ------
@@ -50,14 +50,15 @@ class Level:
     iterations: int
     patience: int | None = None
     tolerance: float = 0.0
-    direction: str = "minimize"
+    direction: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "iterations", check_integer("iterations", self.iterations))
         object.__setattr__(self, "patience", check_integer("patience", self.patience, none="None"))
         if not (is_number(self.tolerance) and 0 <= self.tolerance < math.inf):
             raise ValueError(f"tolerance must be a finite number and not negative, got {self.tolerance!r}")
-        Direction(self.direction)
+        if self.direction is not None:
+            Direction(self.direction)
 
     def stop(self, curve: Sequence[float]) -> int | None:
         """The number of iterations after which training stops, or None while it goes on.
@@ -75,6 +76,11 @@ class Level:
             if self._gains_too_little(before=best[-1 - self.patience], after=best[-1]):
                 return done
         return self.iterations if len(best) > self.iterations else None
+
+    @property
+    def definite(self) -> Level:
+        """The level with its direction."""
+        return replace(self, direction=self.direction or "minimize")
 
     def is_as_impatient_as(self, other: Level) -> bool:
         """Whether it stops at the latest where `other` stops for lack of improvement, whatever the curve."""
@@ -95,7 +101,7 @@ class Level:
 
     def _turned(self, values: Sequence[float]) -> Sequence[float]:
         """Values that are the better the smaller."""
-        return values if self.direction == "minimize" else [-value for value in values]
+        return [-value for value in values] if self.direction == "maximize" else values
 
     def _gains_too_little(self, before: float, after: float) -> bool:
         if before == after:

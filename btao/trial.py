@@ -84,7 +84,7 @@ def check_cost(cost: object) -> float | None:
     TypeError
         If it is no number.
     ValueError
-        If it is negative or not finite.
+        If it is negative or infinite.
     """
     if isinstance(cost, np.ndarray) and cost.ndim == 0:
         cost = cost.item()
@@ -92,11 +92,15 @@ def check_cost(cost: object) -> float | None:
         return None
     if not is_number(cost):
         raise TypeError(f"cost must be a number, got {cost!r}")
-    if math.isnan(cost):
+    try:
+        known = float(cost)
+    except OverflowError:
+        known = math.inf
+    if math.isnan(known):
         return None
-    if not 0 <= cost < math.inf:
-        raise ValueError(f"cost must be finite and not negative, got {cost!r}")
-    return float(cost)
+    if not 0 <= known < math.inf:
+        raise ValueError(f"cost must be finite and not negative, got {known!r}")
+    return known
 
 
 def is_result(values: ArrayLike) -> BoolArray:

@@ -75,7 +75,8 @@ def per_task(
             row |= {"value": float(function(mine)), "low": float(low), "high": float(high)}
             rows.append(row | {"std": float(mine.std(ddof=1)) if finite and len(mine) > 1 else np.nan})
         table = pd.DataFrame(rows)
-        table["best"] = table["value"] == table["value"].min()
+        best = table["value"].min()
+        table["best"] = (table["value"] == best) | np.isclose(table["value"], best, rtol=1e-9, atol=0.0)
         parts.append(table if first is None else table.join(_tests(values, first), on="label"))
     columns = [*COLUMNS, *(TEST if first is not None else ())]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

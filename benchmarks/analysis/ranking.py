@@ -38,7 +38,7 @@ from benchmarks.analysis.intervals import check_choice, mean_of_intervals, newco
 from benchmarks.analysis.scores import distinct, on_one_scale, warn_of_few_tasks
 
 # statsmodels is imported when used: it is slow, and one table needs it.
-DIGITS = 10  # of a difference; what comes after is rounding
+ROUNDING = 1e-14  # of the larger of two numbers: what their difference may be off by
 
 BLOCKS = ("task", "seed")
 
@@ -231,11 +231,18 @@ def signed_rank(first: np.ndarray, second: np.ndarray) -> dict[str, float]:
 
 
 def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """First less second, to `DIGITS`: errors are shares of images, and of equal differences no last bit ranks one."""
+    """First less second, those equal that rounding alone tells apart, as errors are shares of images."""
     with np.errstate(invalid="ignore"):
         difference = np.where(first == second, 0.0, first - second)  # two runs that found nothing tie
-        rounding = np.abs(difference) < np.maximum(np.abs(first), np.abs(second)) * 10.0**-DIGITS
-    return np.array([float(f"{each:.{DIGITS}g}") for each in np.where(rounding, 0.0, difference)])
+        sizes = np.abs(difference)
+        larger = np.maximum(np.abs(first), np.abs(second))
+        rounding = np.where(np.isfinite(larger), ROUNDING * larger, 0.0)
+    last, near = 0.0, 0.0
+    for place in np.argsort(sizes):
+        if sizes[place] - last <= rounding[place] + near:
+            sizes[place] = last
+        last, near = sizes[place], rounding[place]
+    return np.sign(difference) * sizes
 
 
 def _rank_sum(difference: np.ndarray) -> float:

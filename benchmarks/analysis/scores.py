@@ -34,23 +34,25 @@ FEW_TASKS = 5  # with fewer, what is said across tasks is warned of
 def judged(states: DataFrame, measure: str | None = None) -> Series:
     """The column to judge runs by: `measure`, or of each task the regret where it is known, else the value.
 
-    A regret below `REGRET_FLOOR` counts as 0, so that no method ranks before another by rounding.
-
     Raises
     ------
     ValueError
         If `measure` is not one of those named, or a heavy result has none on record: it would count as no result.
     """
-    regret = states["regret"].mask(states["regret"] < REGRET_FLOOR, 0.0)
     if measure is None:
         known = states["regret"].notna().groupby(states["task"]).transform("any")
-        return regret.where(known, states["value"])
+        return states["regret"].where(known, states["value"])
     check_choice("measure", measure, MEASURES)
     lacking = states[states["value"].notna() & states[measure].isna()]
     if len(lacking):
         runs = lacking[["label", "task"]].drop_duplicates().agg(" on ".join, axis=1)
         raise ValueError(f"measure={measure!r} is not on record of every heavy result, not of {', '.join(runs)}")
-    return regret if measure == "regret" else states[measure]
+    return states[measure]
+
+
+def floored(states: DataFrame) -> DataFrame:
+    """States whose regrets below `REGRET_FLOOR` are 0, for ranks on functions: before others they come by rounding."""
+    return states.assign(regret=states["regret"].mask(states["regret"] < REGRET_FLOOR, 0.0))
 
 
 def scores(

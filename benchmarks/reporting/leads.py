@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pandas import DataFrame, Series
 
-from benchmarks.common.formats import number, with_interval
+from benchmarks.common.formats import number, or_infinity, with_interval
 
 DIGITS = 3
 ROUNDING = 1e-9  # relative: means of the same errors in another order are equal
@@ -24,11 +24,14 @@ def lead(rows: DataFrame) -> str:
     known = rows[rows["mean"].notna()].sort_values("mean", kind="stable")
     if known.empty:
         return "no method has a mean yet"
-    first, last = known.iloc[0], known.iloc[-1]
-    ahead = (known["mean"] - first["mean"]).abs() <= ROUNDING * abs(first["mean"])
-    names, others = [f"`{label}`" for label in known.loc[ahead, "label"]], known[~ahead]
-    text = f"{_listed(names)} {'share' if len(names) > 1 else 'has'} the lowest mean, {with_interval(first, 'mean')}"
-    near = [f"`{label}`" for label in others.loc[others["low"] <= first["high"], "label"]]
+    last, least = known.iloc[-1], known["mean"].iloc[0]
+    ahead = (known["mean"] == least) | ((known["mean"] - least).abs() <= ROUNDING * abs(least))
+    first, others = known[ahead], known[~ahead]
+    names = [f"`{label}`" for label in first["label"]]
+    one = first.drop_duplicates(["low", "high"])
+    mean = with_interval(one.iloc[0], "mean") if len(one) == 1 else or_infinity(least, DIGITS)
+    text = f"{_listed(names)} {'share' if len(names) > 1 else 'has'} the lowest mean, {mean}"
+    near = [f"`{label}`" for label in others.loc[others["low"] <= first["high"].max(), "label"]]
     if near:
         whose = _listed(near) if len(near) <= MOST_NAMED else f"{len(near)} of {len(others)} others"
         text += f", overlapped by the interval{'s' if len(near) > 1 else ''} of {whose}"

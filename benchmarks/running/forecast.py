@@ -7,6 +7,7 @@ then, so there are two numbers: the least that any stop allows, and what is enou
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,8 +42,8 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     Raises
     ------
     UsageError
-        If `budget.iterations` covers no heavy run of some method, or seconds cover none of a recorded table, naming the
-        least that is needed.
+        If `budget.iterations` covers no heavy run of some method, or `budget.train_seconds` none of a recorded table,
+        naming the least that is needed.
     """
     _check_seconds(budget, objective)
     cautions = [line for name, method in methods.items() for line in _of_start(budget, objective, name, method)]
@@ -97,16 +98,14 @@ def forecast(name: str, method: Method, objective: Objective) -> Forecast | None
 
 
 def _check_seconds(budget: Budget, objective: Objective) -> None:
-    """Refuse seconds in which no heavy run ends; what live training takes is not known before."""
-    if not isinstance(objective, Replay):
-        return
-    for name in ("seconds", "train_seconds"):
-        limit = getattr(budget, name)
-        if limit is not None and limit < objective.quickest:
-            raise UsageError(
-                f"budget.{name}={limit:g} covers no heavy run: the quickest one of the recorded table takes "
-                f"{objective.quickest:.3g} seconds; give more than that"
-            )
+    """Refuse seconds of training in which no heavy run ends; what live training takes is not known before."""
+    limit = budget.train_seconds
+    if limit is not None and isinstance(objective, Replay) and limit < objective.quickest:
+        least = math.ceil(1000 * objective.quickest) / 1000
+        raise UsageError(
+            f"budget.train_seconds={limit:g} covers no heavy run: the quickest one of the recorded table takes "
+            f"{least:g} seconds; give that or more"
+        )
 
 
 def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective) -> int:

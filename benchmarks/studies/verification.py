@@ -1,8 +1,9 @@
 """The runs that judge the rule that chooses levels by their rate: their commands, and what is kept of so many trials.
 
-All methods spend the same iterations; on the grids of the ladder they have the same seconds of training. No constant
-was chosen by these seeds; on the functions it was by others, from 300 to 329. Two changes of the rule were left out by
-them: noise in the improvement, of all values and of errors alone (btao/METHOD.md).
+All methods spend the same iterations; on recorded tables of the ladder they have the same seconds of training, or make
+equally many heavy runs where a table is no grid. No constant was chosen by these seeds; on the functions it was by
+others, from 300 to 329. Two changes of the rule were left out by them: noise in the improvement, of all values and of
+errors alone (btao/METHOD.md).
 """
 
 from __future__ import annotations

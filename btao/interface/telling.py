@@ -75,7 +75,7 @@ class Telling(Parts):
         ------
         ValueError
             If the trial or the configuration is unknown here or was told before, there is no such level, or the cost
-            is negative or not finite.
+            is negative or infinite.
         TypeError
             If the value or the cost is not a number.
         """

@@ -26,7 +26,8 @@ from btao.trial import LEVELS, LevelName, Trial, measured
 # which the best of them is promoted (METHOD item 27).
 MAX_LIGHT_RUN = 4
 MAX_LIGHT_SHARE = 2.0
-# A value so many times the median is that of a run that diverged: beside it a process tells no others apart.
+# A value so many times 1 and the median is of a run that diverged: beside it a process tells no others apart. The 1 is
+# for searches that have come close to an optimum of 0, where the start is as far away.
 OUT_OF_SCALE = 1e6
 # Hyperparameters are searched widely while a level has few results, and later each time it has as many more. The
 # likelihood of few has several maxima: with searches from the last one alone, regrets grew.
@@ -274,11 +275,13 @@ class RateRule(Rule):
             contradicted["logarithm"] = (
                 "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False"
             )
-        sizes = np.abs([measured(trial) for trial in self.history.select(status="ok")])
-        if outputs.floor is None and sizes.max() > OUT_OF_SCALE * (1 + np.median(sizes)):
+        history = self.history
+        values = np.array([measured(trial) for trial in (*history.select("light", "ok"), *history.paired())])
+        largest = np.abs(values).max()
+        if outputs.floor is None and largest > OUT_OF_SCALE * (1 + np.median(np.abs(values))):
             contradicted["scale"] = (
-                f"a value of size {sizes.max():.3g} is so far from the others that no model tells those apart: measure "
-                "nan where a run has diverged or, of errors, give logarithm=True"
+                f"a value of size {largest:.3g} is so far from the others that no model tells those apart: measure nan "
+                "where a run has diverged" + (" or, of errors, give logarithm=True" if values.min() > 0 else "")
             )
         for option, text in contradicted.items():
             if option not in self._advised:

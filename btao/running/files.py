@@ -31,20 +31,21 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If it cannot be written; it names `path`, or the folder that cannot be made. One of something else that the
-        block raises is left as it is.
+        If it cannot be written; it names `path`, of a link its target, or the folder that cannot be made. One of
+        something else that the block raises is left as it is.
     """
     if path.is_symlink():
-        path = path.resolve()
+        path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         try:
+            if path.exists():
+                temporary.touch()
+                shutil.copymode(path, temporary)
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copymode(path, temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

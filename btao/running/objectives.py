@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,27 +27,35 @@ def check_levels(levels: Any, direction: str = "minimize") -> Levels | None:
     levels : {"light": Level, "heavy": Level} or None
         A level may also be given as the tuple of its arguments.
     direction : {"minimize", "maximize"}
-        That of the run, which the levels take on.
+        Of the values of the run. Where they are maximized, levels must say what their curves are: of accuracies, or
+        still of errors.
 
     Raises
     ------
     TypeError, ValueError
-        If they are something else, the heavy one does not train longer, or one is of the other direction.
+        If they are something else, say nothing of their direction where they must, or not the same, or the heavy one
+        does not train longer.
     """
     if levels is None:
         return None
     if not isinstance(levels, Mapping) or set(levels) != set(LEVELS):
         raise ValueError(f'levels must be {{"light": Level, "heavy": Level}}, got {levels!r}; {ELSEWHERE}')
-    light, heavy = (_level(name, levels[name]) for name in LEVELS)
+    given: dict[str, Level] = {name: _level(name, levels[name]) for name in LEVELS}
+    unsaid = [name for name, level in given.items() if level.direction is None]
+    if unsaid and direction == "maximize":
+        raise ValueError(
+            f"levels[{unsaid[0]!r}] must say what its curves are where direction='maximize': "
+            'Level(..., direction="maximize") of accuracies, direction="minimize" of errors'
+        )
+    light, heavy = (given[name].definite for name in LEVELS)
+    if light.direction != heavy.direction:
+        raise ValueError(f"levels must have one direction, got {light.direction!r} and {heavy.direction!r}")
     if not _trains_longer(heavy, light):
         raise ValueError(
             "levels['heavy'] must have more iterations than levels['light'] or, of as many, more patience or less "
             f"tolerance and nothing that ends it earlier, got {heavy} and {light}"
         )
-    for name, level in (("light", light), ("heavy", heavy)):
-        if level.direction not in ("minimize", direction):
-            raise ValueError(f"direction must be that of levels[{name!r}], {level.direction!r}, got {direction!r}")
-    return {name: replace(level, direction=direction) for name, level in (("light", light), ("heavy", heavy))}
+    return given
 
 
 def check_objectives(objectives: Any, levels: Levels | None) -> Objectives:
@@ -103,8 +110,10 @@ def _trains_longer(heavy: Level, light: Level) -> bool:
 def _level(name: str, level: Any) -> Level:
     if isinstance(level, Level):
         return level
-    if not isinstance(level, tuple) or not 1 <= len(level) <= 3:
-        raise TypeError(f"levels[{name!r}] must be a Level or (iterations, patience, tolerance), got {level!r}")
+    if not isinstance(level, tuple) or not 1 <= len(level) <= 4:
+        raise TypeError(
+            f"levels[{name!r}] must be a Level or (iterations, patience, tolerance, direction), got {level!r}"
+        )
     try:
         return Level(*level)
     except ValueError as error:

@@ -22,7 +22,7 @@ from btao.running.interrupts import held
 from btao.running.light_results import LightResults
 from btao.running.state_file import StateFile
 from btao.running.workers import Workers
-from btao.trial import Measurement, Trial, check_cost, measured
+from btao.trial import LevelName, Measurement, Trial, check_cost, measured
 
 
 class Run:
@@ -74,6 +74,7 @@ class Run:
         ]
         self._waiting = optimizer.pending
         self._unreported: list[Trial] = []
+        self._wrong_costs: dict[LevelName, str | None] = {}  # what to say of the first of each level; None: it is said
         self.ended: str | None = None
 
     def one_by_one(self) -> None:
@@ -198,7 +199,7 @@ class Run:
         try:
             cost = check_cost(cost)
         except (TypeError, ValueError) as wrong:  # the value has been paid for
-            warnings.warn(f"{_named(trial)}: {wrong}; it is kept without a cost", stacklevel=5)
+            self._wrong_costs.setdefault(trial.level, f"{_named(trial)}: {wrong}; such trials are kept without a cost")
             cost = None
         try:
             told = self._optimizer.tell(trial, value=value, error=error, cost=cost)
@@ -220,6 +221,10 @@ class Run:
 
     def _report(self) -> None:
         """Show the trials that were told, and call back."""
+        for level, text in self._wrong_costs.items():
+            if text is not None:
+                self._wrong_costs[level] = None
+                warnings.warn(text, stacklevel=5)
         while self._unreported:
             told = self._unreported.pop(0)
             if self._progress:

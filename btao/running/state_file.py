@@ -40,7 +40,8 @@ class StateFile:
     """
 
     def __init__(self, path: Path, levels: Levels | None = None) -> None:
-        self.path, self._levels = path, levels
+        self.path = path
+        self._levels = levels and {name: level.definite for name, level in levels.items()}
         self._known: bytes | None = None  # what this run has read or written last
 
     @classmethod
@@ -49,6 +50,10 @@ class StateFile:
         if not isinstance(state, str | os.PathLike):
             raise TypeError(f"state must be the path of a file or None, got {state!r}")
         path = Path(state).expanduser()
+        if path.is_symlink():
+            path = Path(os.path.realpath(path))  # what is there is replaced, and the link stays
+            if path.is_symlink():
+                raise ValueError(f"state must be a file, but {path} is a link to itself")
         if path.is_dir():
             raise ValueError(f"state must be a file, but {os.fspath(state)!r} is a folder")
         if not path.parent.is_dir():
@@ -109,7 +114,7 @@ def _levels(state: Mapping[str, Any], default: Levels | None) -> Levels | None:
     if "levels" not in state:
         return default
     try:
-        return state["levels"] and {name: Level(*level) for name, level in state["levels"].items()}
+        return state["levels"] and {name: Level(*level).definite for name, level in state["levels"].items()}
     except (AttributeError, TypeError) as error:
         raise ValueError(f"its levels are {state['levels']!r}") from error
 

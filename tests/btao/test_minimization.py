@@ -566,21 +566,33 @@ def test_a_measurement_may_say_why_it_failed_and_what_that_cost():
     [
         (-1.0, None, "cost must be finite and not negative, got -1.0"),
         (math.inf, None, "cost must be finite and not negative, got inf"),
+        (10**400, None, "cost must be finite and not negative, got inf"),
+        (np.longdouble("1e400"), None, "cost must be finite and not negative, got inf"),
         ("1 s", None, "cost must be a number, got '1 s'"),
         (math.nan, None, None),
         (np.array(1.5), 1.5, None),
     ],
 )
 def test_a_value_is_kept_whatever_its_cost(cost, kept, why):
+    """Of the first wrong cost of a level it is said, when the trial is kept."""
+    objectives = OBJECTIVES | {"heavy": lambda config: Measurement(heavy(config), cost=cost)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = minimize(
-            OBJECTIVES | {"heavy": lambda config: Measurement(heavy(config), cost=cost)}, SPACE, 2, **OPTIONS
-        )
+        result = minimize(objectives, SPACE, 3, **OPTIONS)
     told = [trial for trial in result.trials if trial.level == "heavy"]
     assert [(trial.value, trial.cost) for trial in told] == [(heavy(trial.config), kept) for trial in told]
     texts = [str(each.message) for each in caught]
-    assert texts == [f"heavy trial {t.number} at {t.config}: {why}; it is kept without a cost" for t in told if why]
+    where = f"heavy trial {told[0].number} at {told[0].config}"
+    assert texts == ([f"{where}: {why}; such trials are kept without a cost"] if why else [])
+
+
+def test_a_value_is_in_the_state_before_its_cost_is_complained_of(tmp_path):
+    state = tmp_path / "run.json"
+    wrong = OBJECTIVES | {"light": lambda config: Measurement(light(config), cost=-1)}
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match="such trials are kept without a cost"):
+        warnings.simplefilter("error")
+        minimize(wrong, SPACE, 3, state=state, **OPTIONS)
+    assert [trial.value for trial in BTAO.from_json(state.read_text()).trials if trial.status == "ok"] != []
 
 
 def test_a_measurement_of_no_number_or_reason_is_named():
@@ -642,3 +654,19 @@ def test_values_of_numpy_types_are_told_as_python_numbers(tmp_path, kind):
 def test_an_objective_that_returns_a_tuple_is_named(level):
     with pytest.raises(TypeError, match=rf"objectives\['{level}'\] must return a real number, got \(0\.5, 1\) at"):
         minimize(OBJECTIVES | {level: lambda config: (0.5, 1)}, SPACE, n_heavy=2, **OPTIONS)
+
+
+def test_a_state_behind_a_link_goes_on_and_a_link_to_nowhere_is_refused_before_any_run(tmp_path):
+    target, link, calls = tmp_path / "disk" / "run.json", tmp_path / "link.json", []
+    link.symlink_to(target)
+    with pytest.raises(ValueError, match=r"state must be a file in an existing folder, but .*disk is none"):
+        minimize({level: lambda config: calls.append(config) for level in OBJECTIVES}, SPACE, 2, state=link, **OPTIONS)
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    with pytest.raises(ValueError, match=r"state must be a file, but .*loop\.json is a link to itself"):
+        minimize({level: lambda config: calls.append(config) for level in OBJECTIVES}, SPACE, 2, state=loop, **OPTIONS)
+    assert calls == []
+    target.parent.mkdir()
+    for n_heavy in (1, 3):
+        result = minimize(OBJECTIVES, SPACE, n_heavy=n_heavy, state=link, n_init=1, **FREE)
+    assert link.is_symlink() and names(BTAO.from_json(target.read_text()).trials) == names(result.trials)

@@ -99,6 +99,13 @@ def test_the_method_study_has_tasks_as_blocks():
         assert figure in source
 
 
+@pytest.mark.parametrize("name", ["06_method_study", "09_verification"])
+def test_the_misleading_functions_are_those_that_figures_leave_out(name):
+    there: dict = {}
+    exec(cells(FOLDER / f"{name}.ipynb", "code")[0].source, there)
+    assert there["misled"] == list(verification.MISLED)
+
+
 def run(name, given):
     """The names of a notebook after its cells have run in this process with other parameters."""
     first, *others = cells(FOLDER / f"{name}.ipynb", "code")

@@ -214,14 +214,23 @@ def test_pairwise_p_values_are_those_of_all_sign_flips_and_corrected_after_holm(
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=5, max_size=30),
-    st.sampled_from([1000, 189, 10_000]),
+    st.sampled_from([(0, 1000), (0, 189), (0, 10_000), (3e8, 1e6)]),
 )
-def test_shares_of_images_are_ranked_as_the_images_counted(counts, images):
+def test_shares_of_images_are_ranked_as_the_images_counted(counts, scale):
     """0.003 - 0.002 and 0.002 - 0.001 differ in their last bit, and tie."""
+    shift, images = scale
     first, second = np.array(counts, dtype=float).T
-    counted, shares = ranking.signed_rank(first, second), ranking.signed_rank(first / images, second / images)
+    counted = ranking.signed_rank(first, second)
+    shares = ranking.signed_rank((shift + first) / images, (shift + second) / images)
     assert {**shares, "difference": 0} == {**counted, "difference": 0}
-    assert shares["difference"] == pytest.approx(counted["difference"] / images)
+    assert shares["difference"] == pytest.approx(counted["difference"] / images, rel=1e-6)
+
+
+def test_small_differences_keep_their_order_beside_large_ones():
+    first, second = np.array([1e3, 3e-9, 1e-9, INF, INF]), np.array([1e-9, 1e-9, 2e-9, INF, 1.0])
+    tested = ranking.signed_rank(first, second)
+    assert (tested["wins"], tested["ties"], tested["losses"]) == (1, 1, 3)
+    assert tested["rank_sum"] == 4 + 3 - 2 + 5
 
 
 def test_pairwise_of_methods_that_always_tie():

@@ -30,12 +30,23 @@ def test_the_lowest_mean_is_named_with_what_overlaps_it_and_the_highest():
 def test_methods_of_the_same_lowest_mean_share_it():
     third = (0.1 + 0.2) / 3  # another last bit than 0.3 / 3
     assert third != 0.3 / 3
-    three = rows(("tpe", 0.3 / 3, 0.08, 0.15), ("btao", third, 0.09, 0.11), ("smac", 0.11, 0.1, 0.2))
+    three = rows(("tpe", 0.3 / 3, 0.09, 0.11), ("btao", third, 0.09, 0.11), ("smac", 0.11, 0.105, 0.2))
     assert lead(three) == (
-        "`tpe` and `btao` share the lowest mean, 0.1 [0.08, 0.15], overlapped by the interval of `smac`; "
+        "`tpe` and `btao` share the lowest mean, 0.1 [0.09, 0.11], overlapped by the interval of `smac`; "
         "`smac` has the highest, 0.11"
     )
-    assert lead(three[:2]) == "`tpe` and `btao` share the lowest mean, 0.1 [0.08, 0.15]"
+    assert lead(three[:2]) == "`tpe` and `btao` share the lowest mean, 0.1 [0.09, 0.11]"
+
+
+def test_leaders_of_several_intervals_have_none_and_are_overlapped_by_what_overlaps_any():
+    apart = [("tpe", 0.1, 0.0999, 0.1001), ("btao", 0.1, 0.05, 0.15), ("smac", 0.2, 0.14, 0.3)]
+    for order in (apart, [apart[1], apart[0], apart[2]]):
+        text = lead(rows(*order))
+        assert text.endswith(
+            "share the lowest mean, 0.1, overlapped by the interval of `smac`; `smac` has the highest, 0.2"
+        )
+    infinite = [(name, math.inf, math.nan, math.nan) for name in ("tpe", "smac")]
+    assert lead(rows(*infinite)).startswith("`tpe` and `smac` share the lowest mean, ")
 
 
 def test_what_has_no_interval_is_not_compared_and_what_has_no_mean_is_named():

@@ -158,15 +158,28 @@ def test_a_logarithm_that_values_do_not_have_is_named_once():
         advance(optimizer, 3)
 
 
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_a_value_beside_which_no_others_differ_is_named_once(direction):
+@pytest.mark.parametrize(("direction", "shift"), [("minimize", 0.0), ("minimize", -9.0), ("maximize", 0.0)])
+def test_a_value_beside_which_no_others_differ_is_named_once(direction, shift):
+    """A logarithm is advised where values have one."""
     sign = 1.0 if direction == "minimize" else -1.0
     optimizer = BTAO(SQUARE, seed=1, rule="rate", direction=direction)
-    advance(optimizer, 6, lambda config, level: sign * response(config, level))
-    optimizer.tell({"x": 0.9, "y": 1.0}, "light", sign * 2e6)
-    with pytest.warns(UserWarning, match=r"a value of size 2e\+06 is so far from the others .*: measure nan"):
+    advance(optimizer, 6, lambda config, level: sign * (response(config, level) + shift))
+    optimizer.tell({"x": 0.9, "y": 1.0}, "light", sign * 2e8)
+    advice = "" if shift else " or, of errors, give logarithm=True"
+    with pytest.warns(UserWarning, match=rf"a value of size 2e\+08 is so far .* where a run has diverged{advice}$"):
         optimizer.ask()
-    optimizer.tell({"x": 0.8, "y": 1.0}, "light", sign * 3e6)
+    optimizer.tell({"x": 0.8, "y": 1.0}, "light", sign * 3e8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.ask()
+
+
+def test_a_heavy_result_that_the_model_does_not_have_is_no_divergence():
+    optimizer = BTAO(SQUARE, seed=1, rule="rate", design=[{"x": 0.1, "y": 0.1}])
+    for x in (0.1, 0.3):
+        for level in ("light", "heavy"):
+            optimizer.tell({"x": x, "y": 1.0}, level, response({"x": x, "y": 1.0}, level))
+    optimizer.tell({"x": 0.9, "y": 1.0}, "heavy", 1e9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         optimizer.ask()

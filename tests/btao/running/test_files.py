@@ -30,12 +30,14 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path, there):
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664])
-def test_a_file_keeps_its_permissions(tmp_path, mode):
+def test_a_file_keeps_its_permissions_and_has_them_while_it_is_written(tmp_path, mode):
     path = tmp_path / "run.json"
     write_whole(path, "old")
     path.chmod(mode)
-    write_whole(path, "new")
-    assert path.stat().st_mode & 0o777 == mode
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+        assert temporary.stat().st_mode & 0o777 == mode
+    assert path.read_text() == "new" and path.stat().st_mode & 0o777 == mode
 
 
 def test_after_an_error_the_file_is_as_it_was_and_nothing_else_is_left(tmp_path):

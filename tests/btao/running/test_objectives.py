@@ -1,6 +1,7 @@
 """btao.running.objectives: one function and two levels; the examples of btao/TRAINING.md."""
 
 import contextlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -65,32 +66,60 @@ def test_the_rate_rule_knows_what_runs_cost_by_the_levels_and_by_whether_the_hea
     assert (optimizer.heavy_cost, optimizer.continues) == expected
 
 
-def test_levels_take_on_the_direction_of_the_run(tmp_path):
-    """Trained for accuracies and for their negatives, a run is the same, and goes on from its state."""
+def rising(config, level):
+    """An accuracy."""
+    curve = []
+    while level.stop(curve) is None:
+        curve.append(1 - 0.8 ** len(curve) - (config["x"] - 0.3) ** 2)
+    return level.measure(curve)
 
-    def rising(config, level):
-        curve = []
-        while level.stop(curve) is None:
-            curve.append(1 - 0.8 ** len(curve) - (config["x"] - 0.3) ** 2)
-        return level.measure(curve)
 
-    def falling(config, level):
-        curve = []
-        while level.stop(curve) is None:
-            curve.append((config["x"] - 0.3) ** 2 - 1 + 0.8 ** len(curve))
-        return level.measure(curve)
+def falling(config, level):
+    """What that lacks to 1, with another last bit."""
+    curve = []
+    while level.stop(curve) is None:
+        curve.append(0.8 ** len(curve) + (config["x"] - 0.3) ** 2)
+    return level.measure(curve)
 
-    options = {"levels": {"light": (5, 2), "heavy": (30, 5, 0.01)}, "n_init": 2}
-    up, down = {**options, "direction": "maximize"}, options
+
+def leveled(direction):
+    return {"light": (5, 2, 0.0, direction), "heavy": Level(30, 5, 0.01, direction)}
+
+
+def test_accuracies_are_trained_as_far_as_errors_are(tmp_path):
+    """Maximized, their errors may be trained for as well; the run goes on from its state."""
+    state, up = tmp_path / "run.json", {"n_init": 2, "direction": "maximize"}
+    minimize(rising, LINE, 2, levels=leveled("maximize"), state=state, **up)
+    best = minimize(rising, LINE, 6, levels=leveled("maximize"), state=state, **up)
+    turned = minimize(lambda config, level: 1 - falling(config, level), LINE, 6, levels=leveled("minimize"), **up)
+    least = minimize(falling, LINE, 6, levels=leveled(None), n_init=2, logarithm=False)
+    for other in (turned, least):
+        for mine, theirs in zip(best.trials, other.trials, strict=True):
+            assert mine.config["x"] == pytest.approx(theirs.config["x"], abs=1e-5)
+    assert best.value == pytest.approx(turned.value) == pytest.approx(1 - least.value) and best.value > 0.95
+
+
+def test_levels_must_say_what_their_curves_are_where_values_are_maximized():
+    with pytest.raises(ValueError, match=r"levels\['light'\] must say what its curves are where direction='maximize'"):
+        minimize(rising, LINE, 2, levels=leveled(None), direction="maximize")
+    mixed = {"light": leveled("minimize")["light"], "heavy": leveled("maximize")["heavy"]}
+    with pytest.raises(ValueError, match="levels must have one direction, got 'minimize' and 'maximize'"):
+        minimize(rising, LINE, 2, levels=mixed)
+    same = {name: Level(5, 2, direction="maximize") for name in ("light", "heavy")}
+    with pytest.raises(ValueError, match=r"levels\['heavy'\] must have more iterations"):
+        minimize(rising, LINE, 2, levels=same, direction="maximize")
+
+
+def test_levels_of_an_earlier_state_were_of_errors(tmp_path):
     state = tmp_path / "run.json"
-    minimize(rising, LINE, 2, state=state, **up)
-    best, least = minimize(rising, LINE, 6, state=state, **up), minimize(falling, LINE, 6, **down)
-    assert [trial.config for trial in best.trials] == [trial.config for trial in least.trials]
-    assert best.value == -least.value > 0.95
-    own = {**up, "levels": {"light": (5, 2), "heavy": Level(30, 5, 0.01, "maximize")}}
-    assert minimize(rising, LINE, 6, **own).value == best.value
-    with pytest.raises(ValueError, match=r"direction must be that of levels\['heavy'\], 'maximize', got 'minimize'"):
-        minimize(rising, LINE, 6, **{**own, "direction": "minimize"})
+    options = {"state": state, "n_init": 2, "direction": "maximize"}
+    minimize(rising, LINE, 2, levels=leveled("minimize"), **options)
+    held = json.loads(state.read_text())
+    held["levels"] = {name: level[:3] for name, level in held["levels"].items()}
+    state.write_text(json.dumps(held))
+    with pytest.raises(ValueError, match=r"holds a run with levels=.*'minimize'.* but levels=.*'maximize'.* is asked"):
+        minimize(rising, LINE, 3, levels=leveled("maximize"), **options)
+    assert len(minimize(rising, LINE, 3, levels=leveled("minimize"), **options).trials) > 6
 
 
 def test_a_run_goes_on_with_the_costs_of_its_state_where_none_are_given(tmp_path):
