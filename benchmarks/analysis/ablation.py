@@ -199,7 +199,8 @@ def _mean(values: np.ndarray, resampling: Resampling) -> tuple[float, float, flo
 def _states(trials: DataFrame, cost: str) -> DataFrame:
     """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns."""
     check_choice("cost", cost, EQUAL_COSTS)
-    names = dict(zip(trials["hash"], labels(trials), strict=True))
+    one = trials.drop_duplicates(["method", "hash", "parameters"])
+    names = dict(zip(one["hash"], labels(one), strict=True))
     states = incumbents(trials)
     states = states.assign(label=states["hash"].map(names))
     for (task, name), rows in states.groupby(["task", "label"])["hash"]:

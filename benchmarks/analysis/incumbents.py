@@ -165,11 +165,13 @@ def labels(frame: DataFrame) -> Series:
     shown: dict[tuple[Any, str], str] = {}
     known = frame["parameters"].fillna("{}") if "parameters" in frame else "{}"
     methods = DataFrame({"task": frame["task"], "key": keys(frame), "parameters": known})
-    for task, rows in methods.drop_duplicates(["task", "key"]).groupby("task"):
+    one = methods.drop_duplicates(["task", "key"])
+    for task, rows in one.groupby("task"):
         given = {key: json.loads(text) for key, text in zip(rows["key"], rows["parameters"], strict=True)}
         shown |= {(task, key): label for key, label in records_labels.labels(given).items()}
-    pairs = zip(methods["task"], methods["key"], strict=True)
-    return pd.Series([shown[pair] for pair in pairs], index=frame.index, dtype="str")
+    names = np.array([shown[pair] for pair in zip(one["task"], one["key"], strict=True)], dtype=object)
+    places = methods.groupby(["task", "key"], sort=False).ngroup()
+    return pd.Series(names[places], index=frame.index, dtype="str")
 
 
 def ordered_labels(frame: DataFrame, names: Iterable[str]) -> dict[str, str]:

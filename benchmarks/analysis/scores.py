@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from benchmarks.analysis.aggregate import AXES, IDENTITY, MEASURES, hold
+from benchmarks.analysis.aggregate import AXES, IDENTITY, MEASURES
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, statistic_of, stratified_interval
 
 REGRET_FLOOR = 1e-9  # a logarithm has no zero, and below this a regret is rounding
@@ -85,15 +85,17 @@ def scores(
         raise ValueError(f"against and at go together, got {against!r} and {at!r}")
     if against is not None:
         check_choice("against", against, AXES)
-    y = judged(states, measure)
-    rows = []
-    for (*identity, seed), run in states.groupby([*IDENTITY, "seed"], sort=False, dropna=False):
-        reached = y[run.index].to_numpy(float)
-        x = np.arange(len(run)) if at is None else run[against].to_numpy(float)
-        cost = x[-1] if at is None else at
-        score = hold(x, reached, np.array([cost]))[0]
-        rows.append([*identity, seed, np.inf if np.isnan(score) and not cost > x[-1] else score])
-    return pd.DataFrame(rows, columns=[*IDENTITY, "seed", "score"]).assign(normalized=False)
+    runs = states.groupby([*IDENTITY, "seed"], sort=False, dropna=False).ngroup()
+    rows = states.assign(score=judged(states, measure).astype(float), run=runs)
+    ends = rows.drop_duplicates("run", keep="last").set_index("run").sort_index()
+    if against is not None and at is not None:
+        until = rows[rows[against] <= at].drop_duplicates("run", keep="last").set_index("run")
+        ends["score"] = until["score"].reindex(ends.index)
+    found = ends["score"].fillna(np.inf)
+    if against is not None:
+        found = found.mask(ends[against] < at)  # it ended before
+    table = ends[[*IDENTITY, "seed"]].assign(score=found, normalized=False)
+    return table.reset_index(drop=True)
 
 
 def common_cost(states: DataFrame, against: str) -> float:

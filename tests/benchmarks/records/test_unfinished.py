@@ -8,12 +8,15 @@ from benchmarks.records.unfinished import Unfinished
 from benchmarks.running.plan import plan
 from benchmarks.studies import execution, reference, verification
 
-COMMAND = ["-m", "task=forrester,branin", "budget.iterations=20", "method=[random_search,btao]", "seeds=[1000,1001]"]
+RUNS = ["-m", "task=forrester,branin", "budget.iterations=20", "method=[random_search,btao]", "jobs=1"]
+COMMAND = [*RUNS, "seeds=[1000,1001]"]
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """A function that makes a small `functions` below a folder; in it the tasks that were run, in order."""
+    """A function that makes a small `functions` below a folder, without figures; in it the tasks run, in order."""
+    monkeypatch.setattr("benchmarks.figures.curves.figure_run", lambda trials, path, **_: path)
+    monkeypatch.setattr(reference, "portably", lambda *_: None)
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     monkeypatch.setitem(verification.COMMANDS, "functions", [COMMAND])
     monkeypatch.setitem(reference.COMMANDS, "functions", [COMMAND])

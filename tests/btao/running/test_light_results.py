@@ -12,6 +12,15 @@ from optimizer_runs import FREE, LINE
 OPTIONS = {"n_init": 2, **FREE}
 
 
+@pytest.fixture(autouse=True)
+def quick_collection():
+    """Collections look at what a test makes alone: at all that other tests have imported, each takes a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 class Model:
     """Something that a light run leaves, and that can be seen to be gone."""
 
