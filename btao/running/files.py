@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,12 +40,15 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         try:
-            if path.exists():
-                temporary.touch()
-                shutil.copymode(path, temporary)
+            mode = path.stat().st_mode if path.exists() else None
+            if mode is not None:
+                temporary.touch(0o600)
+                temporary.chmod(stat.S_IMODE(mode) | stat.S_IWUSR)  # one that may not be written may be replaced
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

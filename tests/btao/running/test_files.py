@@ -29,14 +29,14 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path, there):
     assert [each.name for each in target.parent.iterdir()] == ["real.json"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o664])
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
 def test_a_file_keeps_its_permissions_and_has_them_while_it_is_written(tmp_path, mode):
     path = tmp_path / "run.json"
     write_whole(path, "old")
     path.chmod(mode)
     with replacing(path) as temporary:
         temporary.write_text("new")
-        assert temporary.stat().st_mode & 0o777 == mode
+        assert temporary.stat().st_mode & 0o777 == mode | 0o200
     assert path.read_text() == "new" and path.stat().st_mode & 0o777 == mode
 
 
