@@ -119,7 +119,8 @@ def minimize(
     -----
     UserWarning
         If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. Of each trial
-        that an exception makes a failed one, and of a Ctrl-C that ended the run.
+        that an exception makes a failed one, of the first wrong cost of a level, which its trial is kept without, and
+        of a Ctrl-C that ended the run.
 
     Raises
     ------

@@ -43,8 +43,8 @@ def per_task(
     DataFrame
         One row a task and label, in the order of `scores`: task, label, n (runs), statistic, value, low, high (its
         interval; nan for one run, and where a run found nothing), std (the sample standard deviation; nan likewise),
-        best (whether no other value of the task is smaller). With `first` also over, which it names; pairs (seeds that
-        both have); wins, ties and losses of the label; rank_sum, below 0 where it is better by the test; p of
+        best (whether none of the task is smaller but by rounding). With `first` also over, which it names; pairs (seeds
+        that both have); wins, ties and losses of the label; rank_sum, below 0 where it is better by the test; p of
         Wilcoxon's signed-rank test over these seeds; and p_holm, corrected for the number of tests on this task: nan
         for `first` itself, and where it has no run.
 

@@ -38,7 +38,8 @@ from benchmarks.analysis.intervals import check_choice, mean_of_intervals, newco
 from benchmarks.analysis.scores import distinct, on_one_scale, warn_of_few_tasks
 
 # statsmodels is imported when used: it is slow, and one table needs it.
-ROUNDING = 1e-14  # of the larger of two numbers: what their difference may be off by
+# What a difference may be off by: a share of the larger number and, as that may be a difference itself, of its size.
+ROUNDING, OF_DIFFERENCE = 1e-14, 1e-10
 
 BLOCKS = ("task", "seed")
 
@@ -234,15 +235,16 @@ def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """First less second, those equal that rounding alone tells apart, as errors are shares of images."""
     with np.errstate(invalid="ignore"):
         difference = np.where(first == second, 0.0, first - second)  # two runs that found nothing tie
-        sizes = np.abs(difference)
-        larger = np.maximum(np.abs(first), np.abs(second))
-        rounding = np.where(np.isfinite(larger), ROUNDING * larger, 0.0)
+    sizes, larger = np.abs(difference), np.maximum(np.abs(first), np.abs(second))
+    inexact = np.isfinite(sizes) & (sizes > 0)
     last, near = 0.0, 0.0
-    for place in np.argsort(sizes):
-        if sizes[place] - last <= rounding[place] + near:
+    for place in np.flatnonzero(inexact)[np.argsort(sizes[inexact])]:
+        off = ROUNDING * larger[place] + OF_DIFFERENCE * sizes[place]
+        if sizes[place] - last <= off + near:
             sizes[place] = last
-        last, near = sizes[place], rounding[place]
-    return np.sign(difference) * sizes
+        else:
+            last, near = sizes[place], off
+    return np.where(difference == 0, 0.0, np.sign(difference) * sizes)
 
 
 def _rank_sum(difference: np.ndarray) -> float:

@@ -101,10 +101,10 @@ def _check_seconds(budget: Budget, objective: Objective) -> None:
     """Refuse seconds of training in which no heavy run ends; what live training takes is not known before."""
     limit = budget.train_seconds
     if limit is not None and isinstance(objective, Replay) and limit < objective.quickest:
-        least = math.ceil(1000 * objective.quickest) / 1000
+        least = f"{math.ceil(1000 * objective.quickest) / 1000:.3f}".rstrip("0").rstrip(".")
         raise UsageError(
             f"budget.train_seconds={limit:g} covers no heavy run: the quickest one of the recorded table takes "
-            f"{least:g} seconds; give that or more"
+            f"{least} seconds; give that or more"
         )
 
 

@@ -281,7 +281,7 @@ class RateRule(Rule):
         if outputs.floor is None and largest > OUT_OF_SCALE * (1 + np.median(np.abs(values))):
             contradicted["scale"] = (
                 f"a value of size {largest:.3g} is so far from the others that no model tells those apart: measure nan "
-                "where a run has diverged" + (" or, of errors, give logarithm=True" if values.min() > 0 else "")
+                "where a run has diverged" + (" or, of errors, give logarithm=True" if values.min() >= 0 else "")
             )
         for option, text in contradicted.items():
             if option not in self._advised:

@@ -36,15 +36,23 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     if path.is_symlink():
         path = Path(os.path.realpath(path))
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         try:
             mode = path.stat().st_mode if path.exists() else None
+            made = None
             if mode is not None:
                 temporary.touch(0o600)
-                temporary.chmod(stat.S_IMODE(mode) | stat.S_IWUSR)  # one that may not be written may be replaced
+                # One that may not be read or written may be replaced.
+                temporary.chmod(stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR)
+                os.utime(temporary, (0, 0))
+                made = _written(temporary)
             yield temporary
+            if made is not None and made == _written(temporary):
+                raise FileNotFoundError(errno.ENOENT, "nothing was written in place of it", str(path))
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
             if mode is not None:
@@ -57,6 +65,12 @@ def replacing(path: Path) -> Iterator[Path]:
         if unnamed or error.filename in (str(temporary), temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _written(path: Path) -> tuple[int, int, int]:
+    """What changes when a file is written or replaced."""
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -221,10 +221,6 @@ class Run:
 
     def _report(self) -> None:
         """Show the trials that were told, and call back."""
-        for level, text in self._wrong_costs.items():
-            if text is not None:
-                self._wrong_costs[level] = None
-                warnings.warn(text, stacklevel=5)
         while self._unreported:
             told = self._unreported.pop(0)
             if self._progress:
@@ -233,6 +229,10 @@ class Run:
                 answer = self._callback(told)
                 if isinstance(answer, bool | np.bool_) and answer:
                     self.ended = "the callback"
+        for level, text in self._wrong_costs.items():
+            if text is not None:
+                self._wrong_costs[level] = None
+                warnings.warn(text, stacklevel=5)
 
     def _keep_ended(self, workers: Workers) -> None:
         """Tell and keep what has ended and was not told yet; what raised waits in the state, to be made again."""

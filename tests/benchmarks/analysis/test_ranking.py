@@ -224,13 +224,20 @@ def test_shares_of_images_are_ranked_as_the_images_counted(counts, scale):
     shares = ranking.signed_rank((shift + first) / images, (shift + second) / images)
     assert {**shares, "difference": 0} == {**counted, "difference": 0}
     assert shares["difference"] == pytest.approx(counted["difference"] / images, rel=1e-6)
+    if shift == 0:  # as regrets, and normalized: differences of differences
+        regrets = [(values / images - 0.0248) / 0.0137 for values in (first, second)]
+        assert {**ranking.signed_rank(*regrets), "difference": 0} == {**counted, "difference": 0}
 
 
 def test_small_differences_keep_their_order_beside_large_ones():
-    first, second = np.array([1e3, 3e-9, 1e-9, INF, INF]), np.array([1e-9, 1e-9, 2e-9, INF, 1.0])
-    tested = ranking.signed_rank(first, second)
-    assert (tested["wins"], tested["ties"], tested["losses"]) == (1, 1, 3)
-    assert tested["rank_sum"] == 4 + 3 - 2 + 5
+    first, second = np.array([1e3, 3e-9, 1e-9, INF, INF, INF]), np.array([1e-9, 1e-9, 2e-9, INF, 1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tested = ranking.signed_rank(first, second)
+    assert (tested["wins"], tested["ties"], tested["losses"]) == (1, 1, 4)
+    assert tested["rank_sum"] == 4 + 3 - 2 + 5.5 + 5.5
+    tested = ranking.signed_rank(np.array([1e3, 1e-12, 3.0]), np.array([1e3, 3e-12, 4.0]))
+    assert (tested["wins"], tested["ties"]) == (2, 1)  # a tie of large numbers is exact
 
 
 def test_pairwise_of_methods_that_always_tie():

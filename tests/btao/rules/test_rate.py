@@ -178,11 +178,13 @@ def test_a_heavy_result_that_the_model_does_not_have_is_no_divergence():
     optimizer = BTAO(SQUARE, seed=1, rule="rate", design=[{"x": 0.1, "y": 0.1}])
     for x in (0.1, 0.3):
         for level in ("light", "heavy"):
-            optimizer.tell({"x": x, "y": 1.0}, level, response({"x": x, "y": 1.0}, level))
+            optimizer.tell({"x": x, "y": 1.0}, level, 2 + response({"x": x, "y": 1.0}, level))
     optimizer.tell({"x": 0.9, "y": 1.0}, "heavy", 1e9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        optimizer.ask()
+        due, proposed = optimizer.ask(), optimizer.ask()
+    assert due.config["x"] == 0.9 != proposed.config["x"]
+    assert optimizer._rule._cache is not None  # a model, of the others
 
 
 @pytest.mark.parametrize(("scale", "diverged"), [(1.0, 5e5), (1e9, 1e14)])

@@ -29,14 +29,14 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path, there):
     assert [each.name for each in target.parent.iterdir()] == ["real.json"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444, 0o200])
 def test_a_file_keeps_its_permissions_and_has_them_while_it_is_written(tmp_path, mode):
     path = tmp_path / "run.json"
     write_whole(path, "old")
     path.chmod(mode)
     with replacing(path) as temporary:
         temporary.write_text("new")
-        assert temporary.stat().st_mode & 0o777 == mode | 0o200
+        assert temporary.stat().st_mode & 0o777 == mode | 0o600
     assert path.read_text() == "new" and path.stat().st_mode & 0o777 == mode
 
 
@@ -86,3 +86,21 @@ def test_two_writers_of_one_file_do_not_meet(tmp_path):
         first.write_text("first")
         second.write_text("second")
     assert path.read_text() == "first"  # the outer block ends last
+
+
+def test_a_block_that_writes_nothing_leaves_the_file(tmp_path):
+    path = tmp_path / "run.json"
+    write_whole(path, "old")
+    with pytest.raises(FileNotFoundError, match="nothing was written"), replacing(path):
+        pass
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    write_whole(path, "")
+    assert path.read_text() == ""
+
+
+def test_a_link_to_itself_is_an_error(tmp_path):
+    link = tmp_path / "run.json"
+    link.symlink_to(link)
+    with pytest.raises(OSError, match="symbolic links"):
+        write_whole(link, "new")
+    assert link.is_symlink()
