@@ -154,6 +154,8 @@ def minimize(
     n_heavy = check_integer("n_heavy", n_heavy)
     if not (callback is None or callable(callback)):
         raise TypeError(f"callback must be callable or None, got {callback!r}")
+    if isinstance(enqueue, Mapping | str) or not isinstance(enqueue, Iterable):
+        raise TypeError(f"enqueue must be a list of configurations, got {enqueue!r}")
     n_jobs = check_integer("n_jobs", n_jobs)
     _check_number("timeout", timeout, 0)
     _check_number("target", target, -math.inf)
@@ -176,8 +178,6 @@ def minimize(
         optimizer = file.restore(optimizer, options.get("design"), derived)
     if warm_start is not None:
         optimizer.add_trials(warm_start)
-    if isinstance(enqueue, Mapping | str) or not isinstance(enqueue, Iterable):
-        raise TypeError(f"enqueue must be a list of configurations, got {enqueue!r}")
     for config in enqueue:
         optimizer.enqueue(config)
     run = Run(functions, optimizer, file, callback, n_heavy, retry_failed, timeout, target, progress)

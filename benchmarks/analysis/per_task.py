@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, bootstrap, interval, statistic_of
 from benchmarks.analysis.ranking import signed_rank
-from benchmarks.analysis.scores import REGRET_FLOOR
+from benchmarks.analysis.scores import REGRET_FLOOR, lowest
 
 # statsmodels is imported when used: it is slow, and one table needs it.
 
@@ -75,8 +75,7 @@ def per_task(
             row |= {"value": float(function(mine)), "low": float(low), "high": float(high)}
             rows.append(row | {"std": float(mine.std(ddof=1)) if finite and len(mine) > 1 else np.nan})
         table = pd.DataFrame(rows)
-        best = table["value"].min()
-        table["best"] = (table["value"] == best) | np.isclose(table["value"], best, rtol=1e-9, atol=0.0)
+        table["best"] = lowest(table["value"])
         parts.append(table if first is None else table.join(_tests(values, first), on="label"))
     columns = [*COLUMNS, *(TEST if first is not None else ())]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

@@ -38,10 +38,10 @@ from benchmarks.analysis.intervals import check_choice, mean_of_intervals, newco
 from benchmarks.analysis.scores import distinct, on_one_scale, warn_of_few_tasks
 
 # statsmodels is imported when used: it is slow, and one table needs it.
-# What a difference may be off by: a share of the larger number and, as that may be a difference itself, of its size.
-ROUNDING, OF_DIFFERENCE = 1e-14, 1e-10
 
 BLOCKS = ("task", "seed")
+# What a difference may be off by: a share of the larger number and, as that may be a difference itself, of its size.
+ROUNDING, OF_DIFFERENCE = 1e-14, 1e-10
 
 
 @dataclass(frozen=True)

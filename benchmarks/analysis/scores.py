@@ -50,6 +50,11 @@ def judged(states: DataFrame, measure: str | None = None) -> Series:
     return states[measure]
 
 
+def lowest(values: Series) -> Series:
+    """Which values are the lowest, those included that rounding alone puts above it."""
+    return pd.Series(np.isclose(values, values.min(), rtol=1e-9, atol=0.0), index=values.index)
+
+
 def floored(states: DataFrame) -> DataFrame:
     """States whose regrets below `REGRET_FLOOR` are 0, for ranks on functions: before others they come by rounding."""
     return states.assign(regret=states["regret"].mask(states["regret"] < REGRET_FLOOR, 0.0))
@@ -88,14 +93,11 @@ def scores(
     runs = states.groupby([*IDENTITY, "seed"], sort=False, dropna=False).ngroup()
     rows = states.assign(score=judged(states, measure).astype(float), run=runs)
     ends = rows.drop_duplicates("run", keep="last").set_index("run").sort_index()
-    if against is not None and at is not None:
-        until = rows[rows[against] <= at].drop_duplicates("run", keep="last").set_index("run")
-        ends["score"] = until["score"].reindex(ends.index)
     found = ends["score"].fillna(np.inf)
     if against is not None:
-        found = found.mask(ends[against] < at)  # it ended before
-    table = ends[[*IDENTITY, "seed"]].assign(score=found, normalized=False)
-    return table.reset_index(drop=True)
+        until = rows[rows[against] <= at].drop_duplicates("run", keep="last").set_index("run")["score"]
+        found = until.reindex(ends.index).fillna(np.inf).mask(ends[against] < at)  # nan where it ended before
+    return ends[[*IDENTITY, "seed"]].assign(score=found, normalized=False).reset_index(drop=True)
 
 
 def common_cost(states: DataFrame, against: str) -> float:

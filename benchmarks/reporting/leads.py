@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from pandas import DataFrame, Series
 
+from benchmarks.analysis.scores import lowest
 from benchmarks.common.formats import number, or_infinity, with_interval
 
 DIGITS = 3
-ROUNDING = 1e-9  # relative: means of the same errors in another order are equal
 MOST_NAMED = 3  # of more methods it is said how many they are
 
 
@@ -24,12 +24,11 @@ def lead(rows: DataFrame) -> str:
     known = rows[rows["mean"].notna()].sort_values("mean", kind="stable")
     if known.empty:
         return "no method has a mean yet"
-    last, least = known.iloc[-1], known["mean"].iloc[0]
-    ahead = (known["mean"] == least) | ((known["mean"] - least).abs() <= ROUNDING * abs(least))
+    ahead, last = lowest(known["mean"]), known.iloc[-1]
     first, others = known[ahead], known[~ahead]
     names = [f"`{label}`" for label in first["label"]]
     one = first.drop_duplicates(["low", "high"])
-    mean = with_interval(one.iloc[0], "mean") if len(one) == 1 else or_infinity(least, DIGITS)
+    mean = with_interval(one.iloc[0], "mean") if len(one) == 1 else or_infinity(first["mean"].iloc[0], DIGITS)
     text = f"{_listed(names)} {'share' if len(names) > 1 else 'has'} the lowest mean, {mean}"
     near = [f"`{label}`" for label in others.loc[others["low"] <= first["high"].max(), "label"]]
     if near:

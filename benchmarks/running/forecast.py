@@ -100,8 +100,11 @@ def forecast(name: str, method: Method, objective: Objective) -> Forecast | None
 def _check_seconds(budget: Budget, objective: Objective) -> None:
     """Refuse seconds of training in which no heavy run ends; what live training takes is not known before."""
     limit = budget.train_seconds
-    if limit is not None and isinstance(objective, Replay) and limit < objective.quickest:
-        least = f"{math.ceil(1000 * objective.quickest) / 1000:.3f}".rstrip("0").rstrip(".")
+    if limit is None or not isinstance(objective, Replay):
+        return
+    quickest = objective.quickest
+    if limit < quickest:
+        least = f"{math.ceil(1000 * quickest) / 1000:.3f}".rstrip("0").rstrip(".")
         raise UsageError(
             f"budget.train_seconds={limit:g} covers no heavy run: the quickest one of the recorded table takes "
             f"{least} seconds; give that or more"

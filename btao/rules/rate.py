@@ -275,14 +275,16 @@ class RateRule(Rule):
             contradicted["logarithm"] = (
                 "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False"
             )
-        history = self.history
-        values = np.array([measured(trial) for trial in (*history.select("light", "ok"), *history.paired())])
-        largest = np.abs(values).max()
-        if outputs.floor is None and largest > OUT_OF_SCALE * (1 + np.median(np.abs(values))):
-            contradicted["scale"] = (
-                f"a value of size {largest:.3g} is so far from the others that no model tells those apart: measure nan "
-                "where a run has diverged" + (" or, of errors, give logarithm=True" if values.min() >= 0 else "")
-            )
+        if outputs.floor is None and "scale" not in self._advised:
+            results = *self.history.select("light", "ok"), *self.history.paired()
+            values = np.array([measured(trial) for trial in results])
+            largest = np.abs(values).max()
+            if largest > OUT_OF_SCALE * (1 + np.median(np.abs(values))):
+                contradicted["scale"] = (
+                    f"a value of size {largest:.3g} is so far from the others that no model tells those apart: measure "
+                    "nan where a run has diverged"
+                    + (" or, of errors, give logarithm=True" if values.min() >= 0 else "")
+                )
         for option, text in contradicted.items():
             if option not in self._advised:
                 self._advised.add(option)

@@ -34,29 +34,23 @@ def replacing(path: Path) -> Iterator[Path]:
         If it cannot be written; it names `path`, of a link its target, or the folder that cannot be made. One of
         something else that the block raises is left as it is.
     """
-    if path.is_symlink():
-        path = Path(os.path.realpath(path))
-        if path.is_symlink():
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    path = followed(path)
     temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}.tmp{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         try:
-            mode = path.stat().st_mode if path.exists() else None
-            made = None
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
             if mode is not None:
                 temporary.touch(0o600)
-                # One that may not be read or written may be replaced.
-                temporary.chmod(stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR)
+                temporary.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)  # what may not be read or written may be replaced
                 os.utime(temporary, (0, 0))
-                made = _written(temporary)
             yield temporary
-            if made is not None and made == _written(temporary):
+            if temporary.stat().st_mtime_ns == 0:
                 raise FileNotFoundError(errno.ENOENT, "nothing was written in place of it", str(path))
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
             if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
+                temporary.chmod(mode)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -67,10 +61,14 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
-def _written(path: Path) -> tuple[int, int, int]:
-    """What changes when a file is written or replaced."""
-    status = path.stat()
-    return status.st_ino, status.st_mtime_ns, status.st_size
+def followed(path: Path) -> Path:
+    """What a link leads to, there or not; the path itself where it is none. OSError where links lead in a circle."""
+    if not path.is_symlink():
+        return path
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

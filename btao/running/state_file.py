@@ -16,7 +16,7 @@ import numpy as np
 from btao.interface.saving import BOUNDS, OPTIONS
 from btao.interface.state import write_state
 from btao.optimizer import BTAO
-from btao.running.files import write_whole
+from btao.running.files import followed, write_whole
 from btao.running.objectives import Levels
 from btao.training import Level
 
@@ -50,10 +50,10 @@ class StateFile:
         if not isinstance(state, str | os.PathLike):
             raise TypeError(f"state must be the path of a file or None, got {state!r}")
         path = Path(state).expanduser()
-        if path.is_symlink():
-            path = Path(os.path.realpath(path))  # what is there is replaced, and the link stays
-            if path.is_symlink():
-                raise ValueError(f"state must be a file, but {path} is a link to itself")
+        try:
+            path = followed(path)
+        except OSError:
+            raise ValueError(f"state must be a file, but {path} is a link to itself") from None
         if path.is_dir():
             raise ValueError(f"state must be a file, but {os.fspath(state)!r} is a folder")
         if not path.parent.is_dir():

@@ -114,10 +114,10 @@ def test_one_job_on_an_executor_asks_what_no_executor_asks():
 
 
 def test_a_run_of_several_jobs_goes_on_with_trials_that_were_under_way(tmp_path):
-    state, calls = tmp_path / "run.json", itertools.count(1)
+    state, one_told, calls = tmp_path / "run.json", threading.Event(), itertools.count(1)
 
     def interrupted(config):
-        if next(calls) == 3:  # one step, so that no thread comes between
+        if one_told.is_set() and next(calls) == 1:  # before one is told, the error would be the run's own
             raise OSError("the machine is gone")
         time.sleep(0.01)
         return heavy(config)
@@ -125,6 +125,8 @@ def test_a_run_of_several_jobs_goes_on_with_trials_that_were_under_way(tmp_path)
     def stop(trial):
         if trial.status == "failed":
             raise RuntimeError("stop")
+        if trial.level == "heavy":
+            one_told.set()
 
     with pytest.warns(UserWarning, match="failed: OSError") as warned, pytest.raises(RuntimeError, match=r"^stop$"):
         minimize({"light": light, "heavy": interrupted}, LINE, 6, n_jobs=3, state=state, callback=stop, **OPTIONS)
