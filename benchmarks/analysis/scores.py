@@ -4,8 +4,9 @@ Definitions
 -----------
 score
     What a run has reached at its end, or at a common cost. The regret where the task's optimum is
-    known, else the best value so far; smaller is better. A run without a heavy result by then
-    has the score infinity: it ran and found nothing.
+    known, else the best value so far; smaller is better. A regret below `REGRET_FLOOR` is 0: methods
+    that have found an optimum tie. A run without a heavy result by then has the score infinity: it ran
+    and found nothing.
 normalized score
     (score - best) / (start - best): `best` is the task's optimum where it is known, else the smallest
     value that any run of the task has reached; `start` is the mean over all runs of the task of what
@@ -34,30 +35,28 @@ FEW_TASKS = 5  # with fewer, what is said across tasks is warned of
 def judged(states: DataFrame, measure: str | None = None) -> Series:
     """The column to judge runs by: `measure`, or of each task the regret where it is known, else the value.
 
+    A regret that is rounding is 0.
+
     Raises
     ------
     ValueError
         If `measure` is not one of those named, or a heavy result has none on record: it would count as no result.
     """
+    regret = states["regret"].mask(states["regret"].abs() < REGRET_FLOOR, 0.0)
     if measure is None:
-        known = states["regret"].notna().groupby(states["task"]).transform("any")
-        return states["regret"].where(known, states["value"])
+        known = regret.notna().groupby(states["task"]).transform("any")
+        return regret.where(known, states["value"])
     check_choice("measure", measure, MEASURES)
     lacking = states[states["value"].notna() & states[measure].isna()]
     if len(lacking):
         runs = lacking[["label", "task"]].drop_duplicates().agg(" on ".join, axis=1)
         raise ValueError(f"measure={measure!r} is not on record of every heavy result, not of {', '.join(runs)}")
-    return states[measure]
+    return regret if measure == "regret" else states[measure]
 
 
 def lowest(values: Series) -> Series:
     """Which values are the lowest, those included that rounding alone puts above it."""
     return pd.Series(np.isclose(values, values.min(), rtol=1e-9, atol=0.0), index=values.index)
-
-
-def floored(states: DataFrame) -> DataFrame:
-    """States whose regrets below `REGRET_FLOOR` are 0, for ranks on functions: before others they come by rounding."""
-    return states.assign(regret=states["regret"].mask(states["regret"] < REGRET_FLOOR, 0.0))
 
 
 def scores(

@@ -187,7 +187,6 @@ def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
     from benchmarks.analysis.incumbents import incumbents
     from benchmarks.analysis.ladder.worth import changes, ladder
     from benchmarks.analysis.over_time import ranks_over_time
-    from benchmarks.analysis.scores import floored
     from benchmarks.figures import ablation as ablation_plots
     from benchmarks.figures import across_tasks as across_plots
     from benchmarks.figures import curves as plots
@@ -202,7 +201,7 @@ def _draw(name: str, frame: pandas.DataFrame, path: Path) -> None:
         ratio_plots.ladder_figure(ladder(changes(frame)), path=path)
     elif name in verification.COMMANDS:  # of many tasks: curves of each would be too much to look at
         tasks = frame[~frame["task"].isin(verification.MISLED)]  # each function once
-        across_plots.rank_figure(ranks_over_time(floored(incumbents(tasks))), first=verification.FIRST, path=path)
+        across_plots.rank_figure(ranks_over_time(incumbents(tasks)), first=verification.FIRST, path=path)
     else:
         plots.figure_run(frame, path)
 

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.analysis import scores
 from benchmarks.analysis.incumbents import incumbents
+from benchmarks.analysis.over_time import ranks_over_time
 from support import frame, run
 
 NAN = math.nan
@@ -29,12 +30,20 @@ def test_scores_at_the_end_are_regrets_where_known_else_values():
     assert table["seed"].tolist() == [0, 1, 0]
 
 
-def test_regrets_below_the_floor_may_be_made_equal():
-    states = incumbents(
-        frame(*(run("H", [1 + left], optimum=1.0, seed=seed) for seed, left in enumerate([1e-12, 9e-10, 2e-9])))
-    )
-    assert scores.scores(scores.floored(states))["score"].tolist() == [0.0, 0.0, pytest.approx(2e-9)]
-    assert scores.scores(states)["score"].tolist() == pytest.approx([1e-12, 9e-10, 2e-9], rel=1e-3)
+@pytest.mark.parametrize("measure", [None, "regret"])
+def test_runs_whose_regrets_are_rounding_tie(measure):
+    left = [-1e-12, 1e-12, 9e-10, 2e-9]
+    states = incumbents(frame(*(run("H", [1 + more], optimum=1.0, seed=seed) for seed, more in enumerate(left))))
+    expected = [0.0, 0.0, 0.0, pytest.approx(2e-9)]
+    assert scores.scores(states, measure)["score"].tolist() == expected
+    assert scores.scores(states, "value")["score"].tolist() == [1 + more for more in left]
+
+
+def test_methods_that_have_found_an_optimum_share_a_rank():
+    found = [run("HH", [2.0, end], optimum=1.0, method=method) for method, end in (("gp_bo", 1.0), ("btao", 1 + 1e-13))]
+    found.append(run("HH", [2.0, 1.1], optimum=1.0, method="tpe"))
+    ranks = ranks_over_time(incumbents(frame(*found)), shares=[1.0]).set_index("label")["rank"]
+    assert ranks.to_dict() == {"gp_bo": 1.5, "btao": 1.5, "tpe": 3.0}
 
 
 def test_scores_at_a_cost_are_held_and_never_extrapolated():
