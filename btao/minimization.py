@@ -120,7 +120,8 @@ def minimize(
     UserWarning
         If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. Of each trial
         that an exception makes a failed one, of the first wrong cost of a level, which its trial is kept without, and
-        of a Ctrl-C that ended the run.
+        of a Ctrl-C that ended the run. Once each of an option that results contradict, such as `ordered=True`, and of
+        values of which one is so large that the model cannot tell the others apart.
 
     Raises
     ------

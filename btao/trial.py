@@ -95,7 +95,7 @@ def check_cost(cost: object) -> float | None:
     try:
         known = float(cost)
     except OverflowError:
-        known = math.inf
+        known = math.inf if cost > 0 else -math.inf
     if math.isnan(known):
         return None
     if not 0 <= known < math.inf:

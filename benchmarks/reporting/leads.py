@@ -27,8 +27,8 @@ def lead(rows: DataFrame) -> str:
     ahead, last = lowest(known["mean"]), known.iloc[-1]
     first, others = known[ahead], known[~ahead]
     names = [f"`{label}`" for label in first["label"]]
-    one = first.drop_duplicates(["low", "high"])
-    mean = with_interval(one.iloc[0], "mean") if len(one) == 1 else or_infinity(first["mean"].iloc[0], DIGITS)
+    means = {with_interval(row, "mean") for _, row in first.iterrows()}  # as written: last bits may differ
+    mean = means.pop() if len(means) == 1 else or_infinity(first["mean"].iloc[0], DIGITS)
     text = f"{_listed(names)} {'share' if len(names) > 1 else 'has'} the lowest mean, {mean}"
     near = [f"`{label}`" for label in others.loc[others["low"] <= first["high"].max(), "label"]]
     if near:

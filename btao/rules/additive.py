@@ -137,10 +137,12 @@ class AdditiveRule(Rule):
     def restore(self, state: Mapping[str, Any]) -> None:
         """See `Rule.restore`."""
         if state["warm_light"]:
-            self._warm_light = (state["warm_light"][0], state["warm_light"][1])
+            seen, theta = state["warm_light"]
+            self._warm_light = (seen, self._hyperparameters("warm_light", theta, self._noise).tolist())
         if state["warm_heavy"]:
             seen, row = state["warm_heavy"]
-            self._warm_heavy = (seen, HeavyHyperparameters(**row | {"log_phi": tuple(row["log_phi"])}))
+            log_phi = self._hyperparameters("log_phi", row["log_phi"], nugget=False)
+            self._warm_heavy = (seen, HeavyHyperparameters(**row | {"log_phi": tuple(log_phi.tolist())}))
 
     def _propose_light(self, last: bool) -> FloatArray | None:
         """The next light point (METHOD items 11 and 12), or None if all are known."""

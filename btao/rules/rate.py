@@ -151,10 +151,10 @@ class RateRule(Rule):
         """See `Rule.restore`."""
         if state["warm"] is not None:
             seen, light, heavy = state["warm"]
-            self._warm = (
-                (0, 0) if isinstance(seen, int) else tuple(seen),  # earlier states had one number for both levels
-                (np.array(light, dtype=float), None if heavy is None else np.array(heavy, dtype=float)),
-            )
+            n_light, n_heavy = (0, 0) if isinstance(seen, int) else seen  # earlier states had one number for both
+            of_light = self._hyperparameters("warm", light, nugget=True)
+            of_heavy = None if heavy is None else self._hyperparameters("warm", heavy, nugget=True)
+            self._warm = (n_light, n_heavy), (of_light, of_heavy)
 
     # ---------------------------------------------------------------- which level
 

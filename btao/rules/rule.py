@@ -52,6 +52,13 @@ class Rule(ABC):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take on a state that `state` gave; KeyError, TypeError or ValueError if it is none."""
 
+    def _hyperparameters(self, name: str, values: Any, nugget: bool) -> FloatArray:
+        """Of a process, as `restore` finds them: a length of each feature and, with noise, the nugget."""
+        array, size = np.array(values, dtype=float), self.history.kernel.dim + nugget
+        if array.shape != (size,) or not np.isfinite(array).all():
+            raise ValueError(f"{name} must have {size} finite hyperparameters, got {values!r}")
+        return array
+
     def best(self) -> Trial | None:
         """The best successful heavy trial (the first of equals), or None before there is one."""
         return min(self.history.select("heavy", "ok"), key=measured, default=None)

@@ -567,6 +567,7 @@ def test_a_measurement_may_say_why_it_failed_and_what_that_cost():
         (-1.0, None, "cost must be finite and not negative, got -1.0"),
         (math.inf, None, "cost must be finite and not negative, got inf"),
         (10**400, None, "cost must be finite and not negative, got inf"),
+        (-(10**400), None, "cost must be finite and not negative, got -inf"),
         (np.longdouble("1e400"), None, "cost must be finite and not negative, got inf"),
         ("1 s", None, "cost must be a number, got '1 s'"),
         (math.nan, None, None),

@@ -173,7 +173,7 @@ def first_trial(**fields):
         (first_trial(level="medium"), "level must be 'light' or 'heavy', got 'medium'"),
         (first_trial(cost=-1), "cost must be finite and not negative, got -1"),
         (first_trial(point=[0.5, 0.5]), r"u must have shape \(1,\), got \(2,\)"),
-        (lambda state: state["state"].update(warm_light=[1]), "list index out of range"),
+        (lambda state: state["state"].update(warm_light=[1]), "not enough values to unpack"),
     ],
 )
 def test_a_state_that_contradicts_itself_is_refused(change, message):
@@ -182,6 +182,28 @@ def test_a_state_that_contradicts_itself_is_refused(change, message):
     state = json.loads(optimizer.to_json())
     change(state)
     with pytest.raises(ValueError, match=f"not a state of BTAO as to_json writes it: {message}"):
+        BTAO.from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "message"),
+    [
+        ("rate", lambda warm: warm["warm"][1].pop(), "warm must have 3 finite hyperparameters, got "),
+        ("rate", lambda warm: warm["warm"][2].append(0.0), "warm must have 3 finite hyperparameters, got "),
+        ("rate", lambda warm: warm["warm"].pop(), "not enough values to unpack"),
+        ("rate", lambda warm: warm["warm"][0].pop(), "not enough values to unpack"),
+        ("joint", lambda warm: warm["warm_light"][1].pop(), "warm_light must have 2 finite hyperparameters, got "),
+        ("joint", lambda warm: warm["warm_heavy"][1]["log_phi"].pop(), "log_phi must have 2 finite hyperparameters"),
+        ("joint", lambda warm: warm["warm_heavy"][1].pop("mean"), "required positional argument: 'mean'"),
+    ],
+)
+def test_a_state_whose_hyperparameters_do_not_fit_the_space_is_refused(rule, change, message):
+    optimizer = BTAO(SQUARE, n_init=2, **free(rule))
+    play(optimizer, 12, loss)
+    state = json.loads(optimizer.to_json())
+    assert BTAO.from_json(json.dumps(state)).ask()
+    change(state["state"])
+    with pytest.raises(ValueError, match=f"not a state of BTAO as to_json writes it: .*{message}"):
         BTAO.from_json(json.dumps(state))
 
 

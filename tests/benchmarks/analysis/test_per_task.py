@@ -33,6 +33,13 @@ def test_equal_seeds_are_compared_and_tests_corrected_within_the_task():
     assert table.loc["a", "std"] == pytest.approx(np.std(base, ddof=1))
 
 
+def test_methods_whose_means_differ_by_rounding_are_all_the_best():
+    third = (0.1 + 0.2) / 3
+    assert third > 0.3 / 3
+    table = per_task(scores(a=[0.3 / 3], b=[third], c=[0.1 + 1e-9]))
+    assert table["best"].tolist() == [True, True, False]
+
+
 def test_a_run_that_found_nothing_is_the_worst_and_leaves_no_interval():
     table = per_task(scores(a=[1.0, 2.0], b=[INF, 3.0]), "a", "median").set_index("label")
     assert table.loc["b", "value"] == INF and math.isnan(table.loc["b", "low"]) and math.isnan(table.loc["b", "std"])

@@ -30,7 +30,8 @@ def test_the_lowest_mean_is_named_with_what_overlaps_it_and_the_highest():
 def test_methods_of_the_same_lowest_mean_share_it():
     third = (0.1 + 0.2) / 3  # another last bit than 0.3 / 3
     assert third != 0.3 / 3
-    three = rows(("tpe", 0.3 / 3, 0.09, 0.11), ("btao", third, 0.09, 0.11), ("smac", 0.11, 0.105, 0.2))
+    three = rows(("tpe", 0.3 / 3, 0.09, 0.11), ("btao", third, 0.09, 0.1 + 0.01), ("smac", 0.11, 0.105, 0.2))
+    assert three["high"].nunique() == 2
     assert lead(three) == (
         "`tpe` and `btao` share the lowest mean, 0.1 [0.09, 0.11], overlapped by the interval of `smac`; "
         "`smac` has the highest, 0.11"
