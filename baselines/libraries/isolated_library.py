@@ -122,13 +122,18 @@ class IsolatedLibrary:
             yield
         finally:
             logging.Logger.callHandlers = call_handlers  # type: ignore[method-assign]
+            # To set a level forgets what is enabled of every logger, which takes long: where one has changed, or this.
+            stale = logging.root.manager.disable != disabled
             logging.root.manager.disable = disabled
+            there = set(known)
             for new in logging.root.manager.loggerDict.values():
-                if isinstance(new, logging.Logger) and new not in known:
+                if isinstance(new, logging.Logger) and new not in there:
                     new.handlers = []  # made meanwhile: silent outside too
                     new.addHandler(logging.NullHandler())
             for logger, level, handlers, filters, propagate, off in before:
-                logger.setLevel(level)
+                if stale or logger.level != level:
+                    logger.setLevel(level)
+                    stale = False
                 logger.handlers, logger.filters = handlers, filters
                 logger.propagate, logger.disabled = propagate, off
 

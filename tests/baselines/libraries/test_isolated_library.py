@@ -166,6 +166,24 @@ def test_whatever_a_library_does_to_logging_is_undone():
     assert known.filters == [keep]
 
 
+def test_what_a_library_disables_is_enabled_outside_though_no_level_has_changed():
+    known = logging.getLogger(logger_name())
+    known.addHandler(logging.StreamHandler(heard := io.StringIO()))
+    with IsolatedLibrary("library", 0):
+        logging.disable(logging.CRITICAL)
+        assert not known.isEnabledFor(logging.ERROR)  # which is cached
+    known.error("heard")
+    assert heard.getvalue() == "heard\n"
+
+
+def test_levels_that_have_not_changed_are_not_set(monkeypatch):
+    """It takes milliseconds, and a library may be asked thousands of times."""
+    sets = []
+    with IsolatedLibrary("library", 0):
+        monkeypatch.setattr(logging.Logger, "setLevel", lambda logger, level: sets.append(logger))
+    assert sets == []
+
+
 def test_loggers_made_inside_print_nothing_outside_either():
     program = """
 import logging, sys
