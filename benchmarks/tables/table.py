@@ -281,29 +281,33 @@ class Table:
             yield "its configurations are not numbered by integers from 0 on, in ascending order"
         whole = ("iteration", "consumed")
         yield from (f"its column {column} holds no integers" for column in whole if rows[column].dtype.kind == "f")
-        recorded = sorted(set(rows["iteration"]))
+        columns = {name: rows[name].to_numpy() for name in COLUMNS}
+        recorded = sorted(set(columns["iteration"].tolist()))
+        sets = rows[["configuration", *parameters]].drop_duplicates()
+        numbers, starts = np.unique(places, return_index=True)
+        counts = np.unique(sets["configuration"], return_counts=True)[1]
+        configs = _unprefixed(sets.drop_duplicates("configuration")[parameters])
         known: dict[tuple[Any, ...], Any] = {}
-        for number, curve in rows.groupby("configuration", sort=False):
+        for number, start, end, count, config in zip(
+            numbers, starts, [*starts[1:], len(rows)], counts, configs, strict=True
+        ):
             where = f"configuration {number}"
-            configs = curve[parameters].drop_duplicates()
-            if len(configs) != 1:
-                yield f"{where} has {len(configs)} sets of parameters"
-            config = _unprefixed(configs)[0]
+            if count != 1:
+                yield f"{where} has {count} sets of parameters"
             try:
                 space.validate(config)
             except (TypeError, ValueError) as error:
                 yield f"{where}: {error}"
             if (same := known.setdefault(tuple(config.items()), number)) != number:
                 yield f"{where} is configuration {same} again"
+            curve = {name: values[start:end] for name, values in columns.items()}
             yield from (f"{where}: {fault}" for fault in self._curve_faults(curve, recorded, heavy))
 
-    def _curve_faults(self, curve: pandas.DataFrame, recorded: list[int], heavy: Level) -> Iterator[str]:
-        """What is wrong with the curve of one configuration, where these numbers of iterations are recorded of some."""
+    def _curve_faults(self, curve: Mapping[str, np.ndarray], recorded: list[int], heavy: Level) -> Iterator[str]:
+        """What is wrong with the columns of one configuration; these numbers of iterations are recorded of some."""
         every, timed = self.head.every_iteration, self.head.clock == "processor_seconds"  # else they are not charged
-        iterations, consumed, errors, training, test, wall, processor = (
-            curve[name].to_numpy() for name in list(COLUMNS)[1:]
-        )
-        wanted = np.arange(1, len(curve) + 1) if every else recorded
+        iterations, consumed, errors, training, test, wall, processor = (curve[name] for name in list(COLUMNS)[1:])
+        wanted = np.arange(1, len(iterations) + 1) if every else recorded
         stop = None if self.head.full_length else heavy.stop(errors.tolist())
         end = stop or heavy.iterations
         at_end = iterations[-1] == end or (stop is None and np.isnan(errors[-1]))
@@ -322,7 +326,7 @@ class Table:
                 _outside(consumed, 1, iterations) or _falls(consumed)
             ),
             "consumed must be the iteration": every and (consumed != iterations).any(),
-            f"its training took 0 {self.head.clock}": curve[self.head.clock].iloc[-1] == 0,
+            f"its training took 0 {self.head.clock}": curve[self.head.clock][-1] == 0,
         }
         yield from (fault for fault, is_so in faults.items() if is_so)
 
