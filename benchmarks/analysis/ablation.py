@@ -37,7 +37,7 @@ from pandas import DataFrame, Series
 
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, interval
-from benchmarks.analysis.scores import REGRET_FLOOR, scores
+from benchmarks.analysis.scores import REGRET_FLOOR, judged
 from benchmarks.analysis.variants import DEFAULT, METHOD, label, variants
 
 EQUAL_COSTS = ("heavy_runs", "heavy_equivalents")  # of which variants have spent the same when they are compared
@@ -197,12 +197,16 @@ def _mean(values: np.ndarray, resampling: Resampling) -> tuple[float, float, flo
 
 
 def _states(trials: DataFrame, cost: str) -> DataFrame:
-    """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns."""
+    """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns.
+
+    Numbers in the column `run` tell the runs apart.
+    """
     check_choice("cost", cost, EQUAL_COSTS)
     one = trials.drop_duplicates(["method", "hash", "parameters"])
     names = dict(zip(one["hash"], labels(one), strict=True))
     states = incumbents(trials)
-    states = states.assign(label=states["hash"].map(names))
+    states = states.assign(label=states["hash"].map(names), regret=judged(states, "regret"))
+    states["run"] = states.groupby(["task", "label", "seed"], sort=False).ngroup()
     for (task, name), rows in states.groupby(["task", "label"])["hash"]:
         if len(hashes := rows.unique()) > 1:
             raise ValueError(
@@ -214,5 +218,7 @@ def _states(trials: DataFrame, cost: str) -> DataFrame:
 
 def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
     """As `regrets`."""
-    table = scores(states, "regret", against=cost, at=at).rename(columns={"score": "regret"})
-    return table[["task", "label", "seed", "regret"]].replace({"regret": np.inf}, np.nan)
+    ends = states.drop_duplicates("run", keep="last").set_index("run")
+    until = states[states[cost] <= at].drop_duplicates("run", keep="last").set_index("run")["regret"]
+    regret = until.reindex(ends.index).mask(ends[cost] < at)
+    return ends[["task", "label", "seed"]].assign(regret=regret).reset_index(drop=True)
