@@ -123,6 +123,12 @@ class _Binned(ABC):
         """The value whose bin holds a coordinate in [0, 1]."""
         return self.at(int(self.bins(np.array([u]))[0]))
 
+    def from_units(self, u: FloatArray) -> list[Any]:
+        """`from_unit` of coordinates (n,)."""
+        distinct, places = np.unique(self.bins(u), return_inverse=True)
+        values = [self.at(index) for index in distinct.tolist()]
+        return [values[place] for place in places.tolist()]
+
     def bins(self, u: FloatArray) -> IntArray:
         """The place of the value whose bin holds each coordinate in [0, 1]."""
         count = self.count
@@ -238,6 +244,10 @@ class Real(_Binned):
         start, width = self._scale()
         warped = start + u * width
         return min(max(math.exp(warped) if self.log else warped, self.low), self.high)
+
+    def from_units(self, u: FloatArray) -> list[float]:
+        """`from_unit` of coordinates (n,)."""
+        return [self.from_unit(each) for each in u.tolist()] if self.continuous else super().from_units(u)
 
     def _warp(self, value: float) -> float:
         return math.log(value) if self.log else value

@@ -8,7 +8,7 @@ configuration are one point to a model.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -273,7 +273,7 @@ class Space:
         points = np.asarray(U, dtype=float)
         if self.constraint is None:
             return np.ones(len(points), dtype=bool)
-        return np.array([self.allows(self.from_unit(point)) for point in points], dtype=bool)
+        return np.array([self.allows(config) for config in self._configs(points)], dtype=bool)
 
     def active(self, U: ArrayLike) -> BoolArray:
         """Which parameters are active at each point.
@@ -434,6 +434,14 @@ class Space:
     def _key(self) -> tuple[Any, ...]:
         """What makes two spaces equal."""
         return tuple(self.parameters.items()), tuple(self.conditions.items()), self.constraint
+
+    def _configs(self, U: ArrayLike) -> Iterator[dict[str, Any]]:
+        """`from_unit` of points (n, dim)."""
+        points = self._clip(U)
+        columns = [kind.from_units(points[:, j]) for j, kind in enumerate(self.parameters.values())]
+        active = self._conditions.active(points).tolist()
+        for values, there in zip(zip(*columns, strict=True), active, strict=True):
+            yield {name: value for name, value, is_so in zip(self.names, values, there, strict=True) if is_so}
 
     def _clip(self, U: ArrayLike) -> FloatArray:
         points: FloatArray = np.asarray(U, dtype=float)

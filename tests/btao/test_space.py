@@ -115,6 +115,17 @@ class TestProperties:
 
     @examples
     @given(spaces_with_points())
+    def test_a_constraint_is_asked_of_the_configurations_of_the_points(self, drawn):
+        space, points = drawn
+        asked = []
+        recording = Space(space.parameters, constraint=lambda config: asked.append(config) or True)
+        assert recording.allowed(points).all()
+        assert [list(typed(config).items()) for config in asked] == [
+            list(typed(space.from_unit(point)).items()) for point in points
+        ]
+
+    @examples
+    @given(spaces_with_points())
     def test_features_depend_on_the_configuration_alone(self, drawn):
         space, points = drawn
         features = space.features(points)

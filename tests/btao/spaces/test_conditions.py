@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted, When
 from btao.gp import Kernel
@@ -101,6 +102,17 @@ class TestConfigurations:
         assert typed(space.from_unit(space.snap([point])[0])) == typed(config)
         assert set(config) == {name for name, on in zip(space.names, space.active([point])[0], strict=True) if on}
         assert np.array_equal(space.snap(space.snap([point])), space.snap([point]))
+
+    @settings(max_examples=60, deadline=None)
+    @given(conditional_spaces(), hnp.arrays(float, (3, 5), elements=st.floats(0, 1)))
+    def test_a_constraint_is_asked_of_active_parameters_in_their_order(self, space, points):
+        asked = []
+        parameters, conditions = space.parameters, space.conditions
+        recording = Space(parameters, conditions=conditions, constraint=lambda config: asked.append(config) or True)
+        assert recording.allowed(points).all()
+        assert [list(typed(config).items()) for config in asked] == [
+            list(typed(space.from_unit(point)).items()) for point in points
+        ]
 
     @settings(max_examples=60, deadline=None)
     @given(conditional_spaces(), st.lists(st.floats(0, 1), min_size=5, max_size=5), st.integers(0, 4), st.floats(0, 1))
