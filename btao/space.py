@@ -313,12 +313,18 @@ class Space:
         ValueError
             If the shape is wrong or a coordinate is nan.
         """
+        points, _ = self._snapped(U)
+        return points
+
+    def _snapped(self, U: ArrayLike) -> tuple[FloatArray, BoolArray]:
+        """`snap` and `active` of points (n, dim)."""
         points = self._clip(U)
+        active = self._conditions.active(points)
         for j, parameter in self._discrete:
             points[:, j] = parameter.snap(points[:, j])
         if self.conditions:
-            points[~self._conditions.active(points)] = INACTIVE
-        return points
+            points[~active] = INACTIVE
+        return points, active
 
     def features(self, U: ArrayLike) -> FloatArray:
         """What a kernel sees of each point (METHOD item 15).
@@ -340,11 +346,10 @@ class Space:
         ValueError
             If the shape is wrong or a coordinate is nan.
         """
-        points = self.snap(U)
+        points, active = self._snapped(U)
         if not self._categorical:
             return points
         features = points[:, self.groups]
-        active = self._conditions.active(points)
         for j, parameter in self._categorical:
             first = np.searchsorted(self.groups, j)
             features[:, first : first + parameter.size] = parameter.one_hot(points[:, j]) * active[:, j, None]

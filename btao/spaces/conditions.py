@@ -18,6 +18,7 @@ from btao.parameters import Parameter, key
 
 # The coordinate of an inactive parameter: the middle, which is no farther from one active value than from its mirror.
 INACTIVE = 0.5
+FEW = 8  # values that are looked for one by one
 
 
 @dataclass(frozen=True, init=False)
@@ -129,10 +130,13 @@ class Conditions:
     def active(self, points: FloatArray) -> BoolArray:
         """Which parameters are active at points (n, dim) of the cube, (n, dim)."""
         active = np.ones(points.shape, dtype=bool)
+        if not self._bins:
+            return active
+        others = {other for whens in self._bins.values() for other, _ in whens}
+        places = {other: self._parameters[other].bins(points[:, self._places[other]]) for other in others}
         for name in self.order:
             for other, bins in self._bins.get(name, ()):
-                place, kind = self._places[other], self._parameters[other]
-                active[:, self._places[name]] &= active[:, place] & np.isin(kind.bins(points[:, place]), bins)
+                active[:, self._places[name]] &= active[:, self._places[other]] & _among(places[other], bins)
         return active
 
     def count(self) -> int | float:
@@ -190,6 +194,14 @@ class Conditions:
             points, active = np.repeat(points, repeats, axis=0), np.repeat(active, repeats)
             points[active, place] = np.tile(kind.centers(), active.sum() // kind.count)
         return points
+
+
+def _among(values: IntArray, some: IntArray) -> BoolArray:
+    """Which values are among some others."""
+    if len(some) > FEW:
+        return np.isin(values, some)
+    among: BoolArray = (values[:, None] == some).any(axis=1)
+    return among
 
 
 def _listed(name: str, conditions: When | Sequence[When]) -> Sequence[When]:

@@ -90,6 +90,12 @@ class TestConfigurations:
         assert list(MOMENTUM.from_unit([0.0, SGD, NO, 1.0, 0.9]).items()) == list(plain.items())
         assert MOMENTUM.from_unit([0.0, SGD, YES, 1.0, 0.9]) == plain | {"nesterov": True, "damping": 0.5}
 
+    @pytest.mark.parametrize("named", [(3,), tuple(range(2, 10)), tuple(range(1, 40, 2))])
+    def test_a_condition_may_name_any_number_of_values(self, named):
+        space = Space({"n": Integer(1, 50), "x": Real(0, 1)}, conditions={"x": When("n", *named)})
+        points = np.array([space.to_unit({"n": n} | ({"x": 0.5} if n in named else {})) for n in range(1, 51)])
+        assert [n for n, (_, on) in enumerate(space.active(points), start=1) if on] == list(named)
+
     def test_a_point_of_the_cube_has_inactive_coordinates_in_the_middle(self):
         assert MOMENTUM.to_unit({"optimizer": "adam", "rate": 1.0}).tolist() == [0.5, ADAM, 0.5, 1.0, 0.5]
 
