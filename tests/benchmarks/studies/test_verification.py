@@ -25,7 +25,7 @@ def requests(name):
 @pytest.mark.parametrize(
     ("name", "tasks", "methods", "heavy", "share"),
     [
-        ("functions", 12, 10, 40, 0.2),
+        ("functions", 15, 10, 40, 0.2),
         ("functions_tenth", 12, 10, 40, 0.1),
         ("noise_1", 5, 4, 40, 0.2),
         ("noise_5", 5, 4, 40, 0.2),
