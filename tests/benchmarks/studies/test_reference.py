@@ -41,6 +41,21 @@ def test_a_committed_figure_is_the_one_that_is_drawn_of_its_result(name, tmp_pat
     pd.testing.assert_frame_equal(*numbers)
 
 
+def test_what_is_recorded_lies_beside_its_figure_and_the_numbers_in_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("BTAO_SCALE", raising=False)
+    monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
+    small = ["task=toy", "method=[random_search,gp_bo]", "budget.heavy=4", "seeds=2", "jobs=1"]
+    monkeypatch.setitem(reference.COMMANDS, "toy", [small])
+    assert reference.record("toy", tmp_path / "runs") == tmp_path / "reference" / "toy.parquet"
+    frame = reference.load("toy")
+    assert frame.groupby(["method", "seed"])["heavy"].sum().tolist() == [4] * 4
+    assert {path.suffix for path in (tmp_path / "reference").iterdir()} == {".parquet", ".png", ".pdf", ".csv"}
+    numbers = pd.read_csv(tmp_path / "reference" / "toy.csv")
+    best = frame["value"].where(frame["heavy"]).groupby([frame["method"], frame["seed"]]).min().groupby("method").mean()
+    drawn = numbers[numbers["measure"] == "regret"].groupby("label")["mean"].min()
+    assert drawn.to_dict() == pytest.approx((best - frame["optimum"].iloc[0]).to_dict())
+
+
 def test_another_folder_and_a_part_of_a_result_can_be_read(tmp_path, monkeypatch):
     monkeypatch.delenv("BTAO_SCALE", raising=False)
     frame = pd.DataFrame({"method": ["a", "b", "b"], "seed": [0, 0, 1]})
