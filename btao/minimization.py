@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from btao.running.state_file import StateFile
 from btao.running.workers import Workers
 from btao.space import Space
 from btao.training import Level
-from btao.trial import Trial, measured
+from btao.trial import LEVELS, Trial, measured
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class OptimizationResult:
     value: float
     trials: list[Trial]
     optimizer: BTAO
+
+    def __repr__(self) -> str:
+        counts = [f"{sum(trial.level == level for trial in self.trials)} {level}" for level in LEVELS]
+        failed = sum(trial.status == "failed" for trial in self.trials)
+        told = f"{' and '.join(counts)} trials" + (f", {failed} failed" if failed else "")
+        return f"OptimizationResult(value={self.value:.6g}, config={self.config}; {told})"
 
 
 def minimize(
@@ -118,10 +125,11 @@ def minimize(
     Warns
     -----
     UserWarning
-        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. Of each trial
-        that an exception makes a failed one, of the first wrong cost of a level, which its trial is kept without, and
-        of a Ctrl-C that ended the run. Once each of an option that results contradict, such as `ordered=True`, and of
-        values of which one is so large that the model cannot tell the others apart.
+        If the start alone has more heavy runs than `n_heavy`: its light runs are then made for nothing. If so many
+        trials fail one after another that the run is given up. Of each trial that an exception makes a failed one, of
+        the first wrong cost of a level, which its trial is kept without, and of a Ctrl-C that ended the run. Once each
+        of an option that results contradict, such as `ordered=True`, and of values of which one is so large that the
+        model cannot tell the others apart.
 
     Raises
     ------
@@ -158,6 +166,8 @@ def minimize(
     if isinstance(enqueue, Mapping | str) or not isinstance(enqueue, Iterable):
         raise TypeError(f"enqueue must be a list of configurations, got {enqueue!r}")
     n_jobs = check_integer("n_jobs", n_jobs)
+    if executor == "processes":
+        _check_importable(functions)
     _check_number("timeout", timeout, 0)
     _check_number("target", target, -math.inf)
     rule = rule_of(options.get("rule"), options.get("candidates"))
@@ -199,7 +209,26 @@ def minimize(
         if file is not None and errors:
             why += f". {file.path} keeps these failures: the same call with retry_failed=True runs them again"
         raise RuntimeError(f"no heavy trial succeeded; {why}")
+    if run.failed_last:
+        made = sum(trial.level == "heavy" and not trial.given for trial in optimizer.trials)
+        warnings.warn(
+            f"the last {run.failed_last} trials failed: the run is given up after {made} of {n_heavy} heavy runs; "
+            "leave out of the space, or by its constraint, what cannot be trained, or run them again from a state "
+            "with retry_failed=True",
+            stacklevel=2,
+        )
     return OptimizationResult(best.config, measured(best), optimizer.trials, optimizer)
+
+
+def _check_importable(objectives: Mapping[str, Callable[..., Any]]) -> None:
+    """Refuse objectives that no other process can be given."""
+    try:
+        pickle.dumps(objectives)
+    except Exception as error:
+        raise TypeError(
+            f'objectives must be importable by other processes, as executor="processes" has it: define them by name at '
+            f"the top of a module ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _check_number(name: str, value: object, least: float) -> None:

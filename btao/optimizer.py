@@ -95,7 +95,8 @@ class BTAO(Telling, Showing, Saving):
     Notes
     -----
     A failed trial is never best and never asked again. Its configuration counts as the worst
-    light value seen, so that the search leaves its neighborhood. Several trials may be asked
+    light value seen, and by "rate" a failed heavy run as the worst heavy one, so that the search
+    leaves its neighborhood. Several trials may be asked
     before one is told: those under way are taken to turn out as the model expects. Several
     threads may share an optimizer.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from btao.interface.parts import Parts
 from btao.interface.warm_start import Result, read_results
-from btao.trial import LevelName, Outcome, Trial, check_cost, check_level, outcome
+from btao.trial import LevelName, Measurement, Outcome, Trial, check_cost, check_level, outcome
 
 
 class Telling(Parts):
@@ -18,12 +18,17 @@ class Telling(Parts):
 
     @overload
     def tell(
-        self, trial: Trial, value: float | None, /, *, error: str | None = None, cost: float | None = None
+        self, trial: Trial, value: float | Measurement | None, /, *, error: str | None = None, cost: float | None = None
     ) -> Trial: ...
 
     @overload
     def tell(
-        self, trial: Trial, *, value: float | None = None, error: str | None = None, cost: float | None = None
+        self,
+        trial: Trial,
+        *,
+        value: float | Measurement | None = None,
+        error: str | None = None,
+        cost: float | None = None,
     ) -> Trial: ...
 
     @overload
@@ -31,7 +36,7 @@ class Telling(Parts):
         self,
         trial: Mapping[str, Any],
         level: LevelName,
-        value: float | None = None,
+        value: float | Measurement | None = None,
         *,
         error: str | None = None,
         cost: float | None = None,
@@ -41,7 +46,7 @@ class Telling(Parts):
         self,
         trial: Trial | Mapping[str, Any],
         level: Any = None,
-        value: float | None = None,
+        value: float | Measurement | None = None,
         *,
         error: str | None = None,
         cost: float | None = None,
@@ -57,8 +62,9 @@ class Telling(Parts):
             Of a result made elsewhere. A heavy one counts for `best` at once, for the model when there is a light one
             of the same configuration. Where that is missing, it is the next trial that `ask` returns, but only of the
             `n_init` best of all heavy results made elsewhere.
-        value : float
-            What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed.
+        value : float or Measurement
+            What was measured. nan, an infinity or more than 1e100 in size marks the trial as failed. A `Measurement`
+            has its own error and cost.
         error : str, optional
             Marks the trial as failed, with the reason.
         cost : float, optional
@@ -77,8 +83,16 @@ class Telling(Parts):
             If the trial or the configuration is unknown here or was told before, there is no such level, or the cost
             is negative or infinite.
         TypeError
-            If the value or the cost is not a number.
+            If the value or the cost is not a number, or an error or a cost is given beside a `Measurement`.
         """
+        measured = level if value is None and not isinstance(trial, Mapping) else value
+        if isinstance(measured, Measurement):
+            if error is not None or cost is not None:
+                raise TypeError(
+                    f"a Measurement has its own error and cost, got error={error!r}, cost={cost!r} beside it"
+                )
+            level = None if measured is level else level
+            value, error, cost = measured.value, measured.error, measured.cost
         if isinstance(trial, Mapping):
             try:
                 level = check_level(level)

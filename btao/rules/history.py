@@ -100,13 +100,22 @@ class History:
 
     def light_data(self) -> tuple[FloatArray, FloatArray]:
         """Light points and values; configurations that failed at either level stand at the worst value."""
-        told = [trial for trial in self.select("light") if trial.status != "pending"]
+        told = self._told_light()
         worst = max(measured(trial) for trial in told if trial.status == "ok")
         values = np.array([trial.value if trial.status == "ok" else worst for trial in told])
-        failed = self.select("heavy", "failed")
-        if failed:
-            values[self.kernel.same(self.points(told), self.points(failed)).any(axis=1)] = worst
+        values[self.failed()] = worst
         return self.points(told), values
+
+    def failed(self) -> BoolArray:
+        """Which configurations of `light_data` failed at either level."""
+        told = self._told_light()
+        failed = np.array([trial.status == "failed" for trial in told])
+        heavies = self.points(self.select("heavy", "failed"))
+        either: BoolArray = failed | self.kernel.same(self.points(told), heavies).any(axis=1)
+        return either
+
+    def _told_light(self) -> list[Trial]:
+        return [trial for trial in self.select("light") if trial.status != "pending"]
 
     def known_light(self, points: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Which of the points (m, dim) have a light value, (m,), and the values of these."""

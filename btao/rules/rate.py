@@ -128,8 +128,9 @@ class RateRule(Rule):
             return self.best()
         _, data = self._data()
         model = TwoLevelModel.fit(self.history.kernel, data, self._warm[1], ("none", "none"))
-        means, _ = model.without_light_noise().new_moments(data.heavy_points)
-        return heavies[least_expected(data.heavy, means)]
+        ok = slice(len(heavies))
+        means, _ = model.without_light_noise().new_moments(data.heavy_points[ok])
+        return heavies[least_expected(data.heavy[ok], means)]
 
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Rule.predict`. Light values enter by the light process, without their noise.
@@ -239,14 +240,25 @@ class RateRule(Rule):
     # ---------------------------------------------------------------- models
 
     def _data(self) -> tuple[Outputs, Data]:
-        """All results in z."""
+        """All results in z; those of heavy runs that failed are the last ones.
+
+        What failed at either level has the worst z of light runs, and at the heavy one of heavy runs, too, or its own
+        light one where that is worse. Where no run is worse than the best, it is one standard deviation above it.
+        """
         history = self.history
         points, light = history.light_data()
-        heavies = history.paired()
-        heavy_points, heavy = history.points(heavies), np.array([measured(trial) for trial in heavies])
+        heavies, lost = history.paired(), history.paired("failed")
+        heavy_points, heavy = history.points(heavies + lost), np.array([measured(trial) for trial in heavies])
         outputs = Outputs.of(np.concatenate([light, heavy]), self._logarithm)
-        _, of_heavy = history.known_light(heavy_points)
-        return outputs, Data(points, outputs.to_z(light), heavy_points, outputs.to_z(heavy), outputs.to_z(of_heavy))
+        light, heavy = outputs.to_z(light), outputs.to_z(heavy)
+        of_heavy = outputs.to_z(history.known_light(heavy_points)[1])
+        failed = history.failed()
+        if failed.any() and not light[~failed].std():
+            light[failed] += 1.0
+        if lost:
+            worst = heavy.max() + (0.0 if heavy.std() else 1.0)
+            heavy = np.append(heavy, np.maximum(worst, of_heavy[len(heavies) :]))
+        return outputs, Data(points, light, heavy_points, heavy, of_heavy)
 
     def _model(self, commit: bool = False) -> tuple[Outputs, TwoLevelModel]:
         """The model of all results; `commit` makes it the next fit's warm start."""
@@ -264,11 +276,12 @@ class RateRule(Rule):
 
     def _advise(self, outputs: Outputs, data: Data) -> None:
         """Say once of each option that results contradict it."""
-        above = int((data.heavy > data.light_of_heavy).sum())
+        n = len(self.history.paired())  # those that failed come after
+        above = int((data.heavy[:n] > data.light_of_heavy[:n]).sum())
         contradicted = {}
         if self._ordered and above:
             contradicted["ordered"] = (
-                f"{above} of {len(data.heavy)} heavy results are worse than their light ones, which contradicts "
+                f"{above} of {n} heavy results are worse than their light ones, which contradicts "
                 "ordered=True; give ordered=False"
             )
         if self._logarithm and outputs.floor is None:

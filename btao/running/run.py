@@ -49,6 +49,8 @@ class Run:
     ----------
     ended : str or None
         What ended the run before its time.
+    failed_last : int
+        Where it is given up, how many trials failed one after another at its end; else 0.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Run:
         self._unreported: list[Trial] = []
         self._wrong_costs: dict[LevelName, str | None] = {}  # what to say of the first of each level; None: it is said
         self.ended: str | None = None
+        self.failed_last = 0
 
     def one_by_one(self) -> None:
         """Make trials until the run is over. After Ctrl-C all is kept that has ended."""
@@ -144,8 +147,10 @@ class Run:
             return self._waiting.pop(0)
         asked = [trial for trial in self._optimizer.trials if not trial.given]
         latest = asked[-self._patience :]
-        hopeless = len(latest) == self._patience and all(trial.status == "failed" for trial in latest)
-        if hopeless or sum(trial.level == "heavy" for trial in asked) >= self._n_heavy:
+        if sum(trial.level == "heavy" for trial in asked) >= self._n_heavy:
+            return None
+        if len(latest) == self._patience and all(trial.status == "failed" for trial in latest):
+            self.failed_last = self._patience
             return None
         try:
             return self._optimizer.ask()

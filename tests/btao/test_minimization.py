@@ -1,6 +1,7 @@
 """btao.minimization: the loop, failures, and a state file that survives a crash."""
 
 import errno
+import itertools
 import json
 import math
 import tempfile
@@ -549,6 +550,25 @@ def test_costs_that_objectives_return_weigh_levels_as_costs_that_are_told_do():
     assert returned(light=3.0, heavy=15.0) == told(light=3.0, heavy=15.0)
     alike = returned(light=3.0, heavy=3.1)
     assert alike == told(light=3.0, heavy=3.1) and len(alike) < len(told())  # fewer light runs where they save little
+
+
+def test_a_run_that_only_fails_any_more_says_that_it_is_given_up():
+    calls = itertools.count()
+
+    def once(config):
+        return light(config) if next(calls) < 2 else math.nan
+
+    with pytest.warns(UserWarning, match=r"the last 8 trials failed: the run is given up after \d of 4 heavy runs"):
+        result = minimize({"light": once, "heavy": heavy}, SPACE, 4, **OPTIONS)
+    assert [trial.status for trial in result.trials[-8:]] == ["failed"] * 8
+    assert repr(result).endswith("failed)") and "trials" in repr(result) and len(repr(result)) < 200
+
+
+def test_objectives_that_no_process_can_load_are_refused_before_any_work(tmp_path):
+    state = tmp_path / "run.json"
+    with pytest.raises(TypeError, match=r"objectives must be importable by other processes.*at the top of a module"):
+        minimize({"light": lambda c: 0.0, "heavy": heavy}, SPACE, 2, executor="processes", state=state, **OPTIONS)
+    assert not state.exists()
 
 
 def test_a_measurement_may_say_why_it_failed_and_what_that_cost():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from btao import BTAO, TruncationWarning
+from btao import BTAO, Measurement, TruncationWarning
 from optimizer_runs import BOUNDED, FREE, LINE, MIXED, SQUARE, assert_no_repeats, loss, of_level, play, played, shifted
 
 # --- failures -------------------------------------------------------------------------------------------------------
@@ -44,6 +44,16 @@ def test_failed_trials_are_recorded_never_best_and_never_asked_again(outcome, er
     assert optimizer.best.value == min(trial.value for trial in heavy if trial.status == "ok")
     bad_lights = [trial.config for trial in of_level(failed, "light")]
     assert not [trial for trial in heavy if trial.config in bad_lights]
+
+
+@pytest.mark.parametrize("measured", [Measurement(0.5, cost=2.0), Measurement(math.nan, "out of memory", 3.0)])
+def test_a_trial_may_be_told_what_an_objective_measured(measured):
+    optimizer = BTAO(LINE, **FREE)
+    value = None if measured.error else measured.value
+    for told in (optimizer.tell(optimizer.ask(), measured), optimizer.tell({"x": 0.123}, "light", measured)):
+        assert (told.value, told.error, told.cost) == (value, measured.error, measured.cost)
+    with pytest.raises(TypeError, match=r"a Measurement has its own error and cost, got error=None, cost=1\.0 beside"):
+        optimizer.tell(optimizer.ask(), measured, cost=1.0)
 
 
 def test_a_start_that_fails_altogether_goes_on_with_light_runs_far_apart():

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted, acquisition
+from btao import BTAO, Categorical, Integer, Ordinal, Real, Space, SpaceExhausted, acquisition, minimize
 from btao.rate.improvement import log_improvement, log_rate_of_new
 from btao.rate.new_points import RateOfNew
 from btao.rate.two_level import WEIGHTS, TwoLevelModel
 
+LINE = Space({"x": Real(0.0, 1.0)})
 SQUARE = Space({"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
 MIXED = Space(
     {"x": Real(1e-3, 1.0, log=True), "k": Integer(1, 9), "o": Ordinal((1, 2, 8)), "c": Categorical(("a", "b"))}
@@ -346,6 +347,48 @@ def test_a_state_with_one_number_of_results_for_both_levels_is_read():
     (light, heavy), *thetas = state["state"]["warm"]
     state["state"]["warm"] = [light + heavy, *thetas]
     assert BTAO.from_json(json.dumps(state)).ask().level in ("light", "heavy")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_leaves_what_fails_though_one_run_alone_has_succeeded(seed):
+    def train(config):
+        return math.nan if config["x"] > 0.45 else (config["x"] - 0.4) ** 2
+
+    result = minimize({"light": train, "heavy": train}, LINE, 8, seed=seed)
+    assert result.value < 1e-3
+    assert sum(trial.status == "failed" for trial in result.trials) <= len(result.trials) / 2
+
+
+def test_heavy_runs_leave_where_heavy_runs_fail():
+    """Light runs say nothing of it: they are the better, the more of the heavy ones fail."""
+
+    def heavy(config):
+        return math.nan if config["x"] > 0.5 else 0.35 - 0.5 * config["x"] + 0.1 * config["y"]
+
+    def light(config):
+        return 0.7 - 0.5 * config["x"] + 0.1 * config["y"]
+
+    failed = 0
+    for seed in range(4):
+        trials = minimize({"light": light, "heavy": heavy}, SQUARE, 12, seed=seed).trials
+        failed += sum(trial.status == "failed" for trial in trials)
+    assert failed <= 4 * 12 * 0.45  # 0.55 of them, where a heavy failure says nothing of the heavy response
+
+
+def test_what_failed_stands_at_the_worst_or_where_there_is_one_value_a_deviation_above_it():
+    optimizer = BTAO(LINE, rule="rate", logarithm=False)
+    for x, value in ((0.1, 2.0), (0.2, math.nan), (0.3, 2.0), (0.4, 2.0)):
+        optimizer.tell({"x": x}, "light", value)
+    optimizer.tell({"x": 0.1}, "heavy", 2.0)
+    optimizer.tell({"x": 0.3}, "heavy", error="out of memory")
+    _, data = optimizer._rule._data()
+    np.testing.assert_array_equal(data.light, [0.0, 1.0, 1.0, 0.0])  # the third has no heavy result: it is worth none
+    assert data.heavy.tolist() == [0.0, 1.0] and data.light_of_heavy.tolist() == [0.0, 0.0]
+    optimizer.tell({"x": 0.5}, "light", 4.0)
+    optimizer.tell({"x": 0.5}, "heavy", 1.0)
+    outputs, data = optimizer._rule._data()
+    np.testing.assert_allclose(data.light, outputs.to_z(np.array([2.0, 4.0, 4.0, 2.0, 4.0])))
+    np.testing.assert_allclose(data.heavy, outputs.to_z(np.array([2.0, 1.0, 2.0])))
 
 
 @pytest.mark.parametrize("pattern", ["all light of the start", "every third", "the first heavy", "all heavy"])
