@@ -83,6 +83,8 @@ def keywords(
     # What was made anew once goes on, and is not made anew again.
     call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None and keyword != "rerun"]
     words += _overrides("budget", budget)
+    if not isinstance(parameters or {}, Mapping):
+        raise UsageError(f"parameters={parameters!r}: give a mapping of methods to their parameters")
     for of, values in (parameters or {}).items():
         words += _overrides(f"methods.{of}", values)
     words += _overrides("task.parameters", task_parameters)
@@ -125,6 +127,9 @@ def _as_written(option: str, value: Any) -> Any:
 
 
 def _overrides(prefix: str, values: Mapping[str, Any] | None) -> Iterator[str]:
+    if not isinstance({} if values is None else values, Mapping):
+        example = {"budget": " as {'heavy': 20}"}.get(prefix, "")
+        raise UsageError(f"{prefix}={values!r}: give a mapping{example}")
     for name, value in (values or {}).items():
         yield f"{prefix}.{name}={_text(f'{prefix}.{name}', value)}"
 

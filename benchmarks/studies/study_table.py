@@ -52,13 +52,13 @@ def unequal_budgets(trials: DataFrame, settings: Settings) -> list[str]:
     """
     lines = []
     for task, mine in trials.groupby("task"):
-        heavy = mine.groupby(RUN)["heavy"].sum().groupby("method").max()
+        heavy = mine.groupby(RUN)["heavy"].sum()
         methods = keys(mine).unique()
         if all(key in settings for key in methods):
             alike = len({json.dumps(settings[key]["budget"], sort_keys=True) for key in methods}) == 1
         else:
             budgets = mine["train_budget"].unique() if "train_budget" in mine else [math.nan]
-            alike = len(budgets) == 1 and (not math.isnan(budgets[0]) or heavy.nunique() == 1)
+            alike = len(budgets) == 1 and (not math.isnan(budgets[0]) or heavy.groupby("method").max().nunique() == 1)
         if not alike:
             lines.append(
                 f"{task}: the runs have not one budget ({heavy.min()} to {heavy.max()} heavy runs a seed), so compare "

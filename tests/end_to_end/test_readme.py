@@ -141,6 +141,7 @@ def test_what_is_said_of_the_results_is_so(summaries):
     low, high = four["fcn"]["best_low"], four["fcn"]["best_high"]
     assert low["btao"] <= high["gp_bo"] and low["gp_bo"] <= high["btao"]
     assert at_best["fcn"]["gp_bo"] > 2 * at_best["fcn"]["btao"]
+    assert "and `gp_ei`, BTAO without light runs, most often" in said and at_best["fcn"].idxmax() == "gp_ei"
     assert "BOHB pays again for what it repeats, about half of its seconds" in said
     for task in ("svm", "fcn"):
         bohb = study.reference(task).trials.query("method == 'bohb'")

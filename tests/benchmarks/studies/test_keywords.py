@@ -127,3 +127,17 @@ def test_what_is_no_task_or_method_is_refused(task, methods, message):
 def test_a_value_that_no_command_line_has_is_refused():
     with pytest.raises(UsageError, match=r"^methods.btao.start=<object .*>: give a number, a text, True"):
         words(parameters={"btao": {"start": object()}})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"budget": 20}, r"^budget=20: give a mapping as \{'heavy': 20\}$"),
+        ({"task_parameters": [1]}, r"^task.parameters=\[1\]: give a mapping$"),
+        ({"parameters": "btao"}, "^parameters='btao': give a mapping of methods to their parameters$"),
+        ({"parameters": {"btao": 3}}, "^methods.btao=3: give a mapping$"),
+    ],
+)
+def test_what_has_names_is_a_mapping(wrong, message):
+    with pytest.raises(UsageError, match=message):
+        words(**wrong)

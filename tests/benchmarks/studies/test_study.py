@@ -141,6 +141,13 @@ def test_runs_of_one_budget_have_spent_alike_whatever_their_heavy_runs_are(two):
     assert unequal_budgets(two.trials, {"tpe-bbbb2222": shared}) == []
 
 
+def test_heavy_runs_are_counted_by_run_where_a_method_has_two_budgets():
+    trials = frame(run("HHHH", [0.4, 0.3, 0.2, 0.1], hash="a"), run("HL", [0.5, 0.1], hash="b"))
+    settings = {f"btao-{hash_}": {"budget": {"heavy": heavy}} for hash_, heavy in (("a", 4), ("b", 1))}
+    (line,) = unequal_budgets(trials, settings)
+    assert "the runs have not one budget (1 to 4 heavy runs a seed)" in line
+
+
 def test_a_plot_has_the_methods_in_their_order(two, tmp_path):
     figure = two.plot(["train_seconds", "heavy_runs"], path=tmp_path / "two.png", title="mine")
     assert figure.get_suptitle() == "mine"
