@@ -109,7 +109,7 @@ class History:
     def failed(self) -> BoolArray:
         """Which configurations of `light_data` failed at either level."""
         told = self._told_light()
-        failed = np.array([trial.status == "failed" for trial in told])
+        failed = np.array([trial.status == "failed" for trial in told], dtype=bool)
         heavies = self.points(self.select("heavy", "failed"))
         either: BoolArray = failed | self.kernel.same(self.points(told), heavies).any(axis=1)
         return either
