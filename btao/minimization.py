@@ -101,7 +101,9 @@ def minimize(
         Whether failed trials that `state` holds are run again first, each in its place, before new ones are asked for.
     n_jobs : int
         Trials under way at a time. With several, what is proposed depends on the order in which they end. An objective
-        that waits or computes outside of Python, as network libraries do, gains by threads.
+        that waits or computes outside of Python, as network libraries do, gains by threads. Where all cores are busy
+        let linear algebra have one thread, as by OMP_NUM_THREADS=1 before Python starts: proposals may else take many
+        times as long.
     executor : {"threads", "processes"}, concurrent.futures.Executor or Dask client, optional
         Where trials run; None: in this thread or, with `n_jobs` above 1, in as many threads. Processes are new
         interpreters, and need objectives that they can import.

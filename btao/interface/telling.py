@@ -69,8 +69,9 @@ class Telling(Parts):
             Marks the trial as failed, with the reason.
         cost : float, optional
             What the trial cost, in any unit that all trials share, such as iterations trained or seconds; "rate"
-            weighs gains by it. None or nan, not known: the mean of the light runs that were told with a cost, for a
-            heavy run `heavy_cost` times its light one; where no cost is told a light run counts 1.
+            weighs gains by what a run of each level costs in the mean (METHOD item 24). None or nan, not known: the
+            mean of the light runs that were told with a cost, for a heavy run `heavy_cost` times its light one; where
+            no cost is told a light run counts 1.
 
         Returns
         -------
