@@ -122,7 +122,8 @@ class IsolatedLibrary:
             yield
         finally:
             logging.Logger.callHandlers = call_handlers  # type: ignore[method-assign]
-            # To set a level forgets what is enabled of every logger, which takes long: where one has changed, or this.
+            # To set a level forgets what is enabled of every logger, which takes long: only where one or `disable` has
+            # changed.
             stale = logging.root.manager.disable != disabled
             logging.root.manager.disable = disabled
             there = set(known)

@@ -10,6 +10,7 @@ import numpy as np
 
 from btao.acquisition import N_BEST, Acquisition, beta, upper_confidence_bound
 from btao.arrays import FloatArray
+from btao.checks import check_integer, is_number
 from btao.gp import GaussianProcess
 from btao.rules.history import History
 from btao.rules.recommendation import least_expected
@@ -138,11 +139,18 @@ class AdditiveRule(Rule):
         """See `Rule.restore`."""
         if state["warm_light"]:
             seen, theta = state["warm_light"]
-            self._warm_light = (seen, self._hyperparameters("warm_light", theta, self._noise).tolist())
+            theta = self._hyperparameters("warm_light", theta, self._noise)
+            self._warm_light = (check_integer("warm_light", seen, 0), theta.tolist())
         if state["warm_heavy"]:
             seen, row = state["warm_heavy"]
             log_phi = self._hyperparameters("log_phi", row["log_phi"], nugget=False)
-            self._warm_heavy = (seen, HeavyHyperparameters(**row | {"log_phi": tuple(log_phi.tolist())}))
+            warm = HeavyHyperparameters(**row | {"log_phi": tuple(log_phi.tolist())})
+            numbers = [warm.mean, warm.log_std, *(() if warm.log_nugget is None else (warm.log_nugget,))]
+            if not (all(map(is_number, numbers)) and np.isfinite(numbers).all()):
+                raise ValueError(f"warm_heavy must have finite hyperparameters, got {row!r}")
+            if (warm.log_nugget is not None) != self._noise:
+                raise ValueError(f"warm_heavy must have log_nugget with noise alone, got {row!r}")
+            self._warm_heavy = (check_integer("warm_heavy", seen, 0), warm)
 
     def _propose_light(self, last: bool) -> FloatArray | None:
         """The next light point (METHOD items 11 and 12), or None if all are known."""

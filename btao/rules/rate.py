@@ -10,6 +10,7 @@ import numpy as np
 
 from btao.acquisition import N_BEST, Ending
 from btao.arrays import FloatArray
+from btao.checks import check_integer
 from btao.rate.costs import Costs
 from btao.rate.improvement import log_improvement
 from btao.rate.new_points import RateOfNew
@@ -153,6 +154,7 @@ class RateRule(Rule):
         if state["warm"] is not None:
             seen, light, heavy = state["warm"]
             n_light, n_heavy = (0, 0) if isinstance(seen, int) else seen  # earlier states had one number for both
+            n_light, n_heavy = check_integer("warm", n_light, 0), check_integer("warm", n_heavy, 0)
             of_light = self._hyperparameters("warm", light, nugget=True)
             of_heavy = None if heavy is None else self._hyperparameters("warm", heavy, nugget=True)
             self._warm = (n_light, n_heavy), (of_light, of_heavy)
@@ -253,10 +255,10 @@ class RateRule(Rule):
         light, heavy = outputs.to_z(light), outputs.to_z(heavy)
         of_heavy = outputs.to_z(history.known_light(heavy_points)[1])
         failed = history.failed()
-        if failed.any() and not light[~failed].std():
+        if failed.any() and np.ptp(light[~failed]) == 0:
             light[failed] += 1.0
         if lost:
-            worst = heavy.max() + (0.0 if heavy.std() else 1.0)
+            worst = heavy.max() + (1.0 if np.ptp(heavy) == 0 else 0.0)
             heavy = np.append(heavy, np.maximum(worst, of_heavy[len(heavies) :]))
         return outputs, Data(points, light, heavy_points, heavy, of_heavy)
 

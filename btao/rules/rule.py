@@ -53,7 +53,7 @@ class Rule(ABC):
         """Take on a state that `state` gave; KeyError, TypeError or ValueError if it is none."""
 
     def _hyperparameters(self, name: str, values: Any, nugget: bool) -> FloatArray:
-        """Of a process, as `restore` finds them: a length of each feature and, with noise, the nugget."""
+        """Of a process, as `restore` finds them: a length of each parameter and, with noise, the nugget."""
         array, size = np.array(values, dtype=float), self.history.kernel.dim + nugget
         if array.shape != (size,) or not np.isfinite(array).all():
             raise ValueError(f"{name} must have {size} finite hyperparameters, got {values!r}")

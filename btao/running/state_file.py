@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -52,7 +53,9 @@ class StateFile:
         path = Path(state).expanduser()
         try:
             path = followed(path)
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
             raise ValueError(f"state must be a file, but {path} is a link to itself") from None
         if path.is_dir():
             raise ValueError(f"state must be a file, but {os.fspath(state)!r} is a folder")

@@ -564,6 +564,11 @@ def test_a_run_that_only_fails_any_more_says_that_it_is_given_up():
     assert repr(result).endswith("failed)") and "trials" in repr(result) and len(repr(result)) < 200
 
 
+def test_a_state_whose_name_is_too_long_is_not_called_a_link(tmp_path):
+    with pytest.raises(OSError, match="File name too long"):
+        minimize(OBJECTIVES, SPACE, 2, state=tmp_path / ("n" * 300), **OPTIONS)
+
+
 def test_objectives_that_no_process_can_load_are_refused_before_any_work(tmp_path):
     state = tmp_path / "run.json"
     with pytest.raises(TypeError, match=r"objectives must be importable by other processes.*at the top of a module"):

@@ -194,6 +194,11 @@ def test_a_state_that_contradicts_itself_is_refused(change, message):
         ("rate", lambda warm: warm["warm"][0].pop(), "not enough values to unpack"),
         ("joint", lambda warm: warm["warm_light"][1].pop(), "warm_light must have 2 finite hyperparameters, got "),
         ("joint", lambda warm: warm["warm_heavy"][1]["log_phi"].pop(), "log_phi must have 2 finite hyperparameters"),
+        ("joint", lambda warm: warm["warm_heavy"][1].update(mean="x"), "warm_heavy must have finite hyperparameters"),
+        ("joint", lambda warm: warm["warm_heavy"][1].update(log_std=None), "warm_heavy must have finite"),
+        ("joint", lambda warm: warm["warm_heavy"][1].update(log_nugget=-3.0), "must have log_nugget with noise alone"),
+        ("joint", lambda warm: warm["warm_light"].__setitem__(0, "a"), "warm_light must be an integer"),
+        ("rate", lambda warm: warm["warm"].__setitem__(0, ["a", 3]), "warm must be an integer"),
         ("joint", lambda warm: warm["warm_heavy"][1].pop("mean"), "required positional argument: 'mean'"),
     ],
 )

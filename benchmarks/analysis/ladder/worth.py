@@ -30,6 +30,7 @@ from pandas import DataFrame, Series
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, nested_interval
 from benchmarks.analysis.ladder.steps import STEPS, name_of
+from benchmarks.analysis.scores import judged
 
 NEGLIGIBLE = 1e-6  # of the first regrets
 
@@ -53,7 +54,7 @@ def changes(trials: DataFrame) -> DataFrame:
     ------
     ValueError
         If a trial is of no step, or its parameters are not on record, the runs of a step on a task are of several
-        configurations, such as budgets, or no seed has a result of all steps; and as `incumbents`.
+        configurations, such as budgets, or no seed has a result of all steps; and as `incumbents` and `scores.judged`.
     """
     states = _states(trials)
     regrets = _table(np.log10(_regrets(states)))
@@ -130,6 +131,7 @@ def _states(trials: DataFrame) -> DataFrame:
 
 def _regrets(states: DataFrame) -> Series:
     """The final regret of each run by task, seed and label, at least the least of its task; nan without a result."""
+    judged(states, "regret")  # refuses tasks whose optimum is not known; regrets are floored below, more
     ends = states.groupby(["task", "seed", "label"])["regret"].last()
     first = states.dropna(subset="regret").groupby(["task", "label", "seed"])["regret"].first()
     least = NEGLIGIBLE * first.groupby("task").mean()

@@ -229,6 +229,12 @@ def test_shares_of_images_are_ranked_as_the_images_counted(counts, scale):
         assert {**ranking.signed_rank(*regrets), "difference": 0} == {**counted, "difference": 0}
 
 
+def test_shares_of_few_images_are_ranked_as_the_images_counted():
+    first, second = np.array([[3, 2, 1, 7, 9, 5], [2, 1, 2, 4, 9, 8]], dtype=float)
+    counted, shares = (ranking.signed_rank(first / of, second / of) for of in (1, 1000))
+    assert shares["ties"] == 1 and {**shares, "difference": 0} == {**counted, "difference": 0}
+
+
 def test_small_differences_keep_their_order_beside_large_ones():
     first, second = np.array([1e3, 3e-9, 1e-9, INF, INF, INF]), np.array([1e-9, 1e-9, 2e-9, INF, 1.0, 2.0])
     with warnings.catch_warnings():

@@ -375,20 +375,28 @@ def test_heavy_runs_leave_where_heavy_runs_fail():
     assert failed <= 4 * 12 * 0.45  # 0.55 of them, where a heavy failure says nothing of the heavy response
 
 
-def test_what_failed_stands_at_the_worst_or_where_there_is_one_value_a_deviation_above_it():
+@pytest.mark.parametrize("same", [2.0, 0.672, 0.1, 1 / 3])
+def test_what_failed_stands_at_the_worst_or_where_there_is_one_value_above_it(same):
     optimizer = BTAO(LINE, rule="rate", logarithm=False)
-    for x, value in ((0.1, 2.0), (0.2, math.nan), (0.3, 2.0), (0.4, 2.0)):
+    lights = {0.05: same, 0.1: same, 0.15: same, 0.2: math.nan, 0.3: same, 0.4: same, 0.6: same}
+    for x, value in lights.items():
         optimizer.tell({"x": x}, "light", value)
-    optimizer.tell({"x": 0.1}, "heavy", 2.0)
+    optimizer.tell({"x": 0.1}, "heavy", same)
     optimizer.tell({"x": 0.3}, "heavy", error="out of memory")
-    _, data = optimizer._rule._data()
-    np.testing.assert_array_equal(data.light, [0.0, 1.0, 1.0, 0.0])  # the third has no heavy result: it is worth none
-    assert data.heavy.tolist() == [0.0, 1.0] and data.light_of_heavy.tolist() == [0.0, 0.0]
-    optimizer.tell({"x": 0.5}, "light", 4.0)
-    optimizer.tell({"x": 0.5}, "heavy", 1.0)
+    lost = [x in (0.2, 0.3) for x in lights]
     outputs, data = optimizer._rule._data()
-    np.testing.assert_allclose(data.light, outputs.to_z(np.array([2.0, 4.0, 4.0, 2.0, 4.0])))
-    np.testing.assert_allclose(data.heavy, outputs.to_z(np.array([2.0, 1.0, 2.0])))
+    z = float(outputs.to_z(np.array([same]))[0])
+    assert data.light.tolist() == [z + there for there in lost]  # the one at 0.3 has no heavy result: it is worth none
+    assert data.heavy.tolist() == [z, z + 1] and data.light_of_heavy.tolist() == [z, z]
+    optimizer.tell({"x": 0.05}, "heavy", same / 2)
+    outputs, data = optimizer._rule._data()  # light values are all alike as before
+    z, half = outputs.to_z(np.array([same, same / 2]))
+    assert data.light.tolist() == [z + there for there in lost]
+    assert sorted(data.heavy.tolist()) == [half, z, z] and data.heavy[-1] == z
+    optimizer.tell({"x": 0.5}, "light", 4.0)
+    outputs, data = optimizer._rule._data()
+    worst = [4.0 if there else same for there in lost]
+    np.testing.assert_allclose(data.light, outputs.to_z(np.array([*worst, 4.0])))
 
 
 @pytest.mark.parametrize("pattern", ["all light of the start", "every third", "the first heavy", "all heavy"])

@@ -78,6 +78,8 @@ def test_what_cannot_be_compared_says_so():
     ends = climbed(dict.fromkeys(ON_FUNCTIONS, 1.0))
     with pytest.raises(ValueError, match="not on record: run them again"):
         changes(ends.assign(parameters=None))
+    with pytest.raises(ValueError, match="measure='regret' is not on record of every heavy result"):
+        changes(frame(ends, ends.assign(task="park", optimum=math.nan)))
     again = of_step(0, [9.0], seed=5).assign(hash="ffff")
     with pytest.raises(
         ValueError, match=r"several configurations of the step \"the paper's rule\": hashes 00000000, ffff"
