@@ -37,7 +37,7 @@ from pandas import DataFrame, Series
 
 from benchmarks.analysis.incumbents import incumbents
 from benchmarks.analysis.intervals import RESAMPLING, Resampling, check_choice, interval
-from benchmarks.analysis.scores import REGRET_FLOOR, judged
+from benchmarks.analysis.scores import REGRET_FLOOR, judged, last_states
 from benchmarks.analysis.variants import DEFAULT, METHOD, label, variants
 
 EQUAL_COSTS = ("heavy_runs", "heavy_equivalents")  # of which variants have spent the same when they are compared
@@ -218,7 +218,6 @@ def _states(trials: DataFrame, cost: str) -> DataFrame:
 
 def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
     """As `regrets`."""
-    ends = states.drop_duplicates("run", keep="last").set_index("run")
-    until = states[states[cost] <= at].drop_duplicates("run", keep="last").set_index("run")["regret"]
+    ends, until = last_states(states), last_states(states[states[cost] <= at])["regret"]
     regret = until.reindex(ends.index).mask(ends[cost] < at)
     return ends[["task", "label", "seed"]].assign(regret=regret).reset_index(drop=True)

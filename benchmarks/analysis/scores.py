@@ -59,6 +59,11 @@ def lowest(values: Series) -> Series:
     return pd.Series(np.isclose(values, values.min(), rtol=1e-9, atol=0.0), index=values.index)
 
 
+def last_states(states: DataFrame) -> DataFrame:
+    """The last state of each run, by the number in the column `run`."""
+    return states.drop_duplicates("run", keep="last").set_index("run")
+
+
 def scores(
     states: DataFrame, measure: str | None = None, *, against: str | None = None, at: float | None = None
 ) -> DataFrame:
@@ -91,10 +96,10 @@ def scores(
         check_choice("against", against, AXES)
     runs = states.groupby([*IDENTITY, "seed"], sort=False, dropna=False).ngroup()
     rows = states.assign(score=judged(states, measure).astype(float), run=runs)
-    ends = rows.drop_duplicates("run", keep="last").set_index("run").sort_index()
+    ends = last_states(rows).sort_index()
     found = ends["score"].fillna(np.inf)
     if against is not None:
-        until = rows[rows[against] <= at].drop_duplicates("run", keep="last").set_index("run")["score"]
+        until = last_states(rows[rows[against] <= at])["score"]
         found = until.reindex(ends.index).fillna(np.inf).mask(ends[against] < at)  # nan where it ended before
     return ends[[*IDENTITY, "seed"]].assign(score=found, normalized=False).reset_index(drop=True)
 

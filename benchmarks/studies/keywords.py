@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from benchmarks.studies.functions import method as method_of
 WORDS = {"address": "engine.address"}  # where a keyword has another name than the option
 PLAIN = re.compile(r"[A-Za-z_][\w./:-]*", flags=re.ASCII)  # what needs no quotes
 MISSING = "???"  # to OmegaConf
+MAPPINGS = {"budget": " as {'heavy': 20}", "parameters": " of methods to their parameters"}  # what they are of
 NO_TEXTS = ("null", "true", "false", "inf", "nan")  # to Hydra, unless in quotes
 
 
@@ -83,9 +84,7 @@ def keywords(
     # What was made anew once goes on, and is not made anew again.
     call += [f"{keyword}={value!r}" for keyword, value in given.items() if value is not None and keyword != "rerun"]
     words += _overrides("budget", budget)
-    if not isinstance(parameters or {}, Mapping):
-        raise UsageError(f"parameters={parameters!r}: give a mapping of methods to their parameters")
-    for of, values in (parameters or {}).items():
+    for of, values in _items("parameters", parameters):
         words += _overrides(f"methods.{of}", values)
     words += _overrides("task.parameters", task_parameters)
     for option, value in options.items():
@@ -126,11 +125,17 @@ def _as_written(option: str, value: Any) -> Any:
     return list(value) if isinstance(value, range | tuple) else value
 
 
+def _items(name: str, values: Any) -> Iterable[tuple[str, Any]]:
+    """The items of a mapping, or none where it is None; UsageError if it is something else."""
+    if values is None:
+        return ()
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{name}={values!r}: give a mapping{MAPPINGS.get(name, '')}")
+    return values.items()
+
+
 def _overrides(prefix: str, values: Mapping[str, Any] | None) -> Iterator[str]:
-    if not isinstance({} if values is None else values, Mapping):
-        example = {"budget": " as {'heavy': 20}"}.get(prefix, "")
-        raise UsageError(f"{prefix}={values!r}: give a mapping{example}")
-    for name, value in (values or {}).items():
+    for name, value in _items(prefix, values):
         yield f"{prefix}.{name}={_text(f'{prefix}.{name}', value)}"
 
 

@@ -79,7 +79,10 @@ class History:
 
         All that were asked for are among them, and of those made elsewhere some.
         """
-        heavies, lights = self.select("heavy", status), self.points(self.select("light", "ok"))
+        heavies = self.select("heavy", status)
+        if not heavies:
+            return []
+        lights = self.points(self.select("light", "ok"))
         known: BoolArray = np.any(self.kernel.same(self.points(heavies), lights), axis=1)
         return [trial for trial, paired in zip(heavies, known, strict=True) if paired]
 
@@ -100,22 +103,18 @@ class History:
 
     def light_data(self) -> tuple[FloatArray, FloatArray]:
         """Light points and values; configurations that failed at either level stand at the worst value."""
-        told = self._told_light()
+        points, values, _ = self.light_outcomes()
+        return points, values
+
+    def light_outcomes(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """`light_data`, and which of the configurations failed at either level."""
+        told = [trial for trial in self.select("light") if trial.status != "pending"]
+        points, failed = self.points(told), np.array([trial.status == "failed" for trial in told], dtype=bool)
         worst = max(measured(trial) for trial in told if trial.status == "ok")
-        values = np.array([trial.value if trial.status == "ok" else worst for trial in told])
-        values[self.failed()] = worst
-        return self.points(told), values
-
-    def failed(self) -> BoolArray:
-        """Which configurations of `light_data` failed at either level."""
-        told = self._told_light()
-        failed = np.array([trial.status == "failed" for trial in told], dtype=bool)
-        heavies = self.points(self.select("heavy", "failed"))
-        either: BoolArray = failed | self.kernel.same(self.points(told), heavies).any(axis=1)
-        return either
-
-    def _told_light(self) -> list[Trial]:
-        return [trial for trial in self.select("light") if trial.status != "pending"]
+        if heavies := self.select("heavy", "failed"):
+            failed |= self.kernel.same(points, self.points(heavies)).any(axis=1)
+        values = np.array([worst if lost else trial.value for trial, lost in zip(told, failed, strict=True)])
+        return points, values, failed
 
     def known_light(self, points: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Which of the points (m, dim) have a light value, (m,), and the values of these."""

@@ -248,13 +248,12 @@ class RateRule(Rule):
         light one where that is worse. Where no run is worse than the best, it is one standard deviation above it.
         """
         history = self.history
-        points, light = history.light_data()
+        points, light, failed = history.light_outcomes()
         heavies, lost = history.paired(), history.paired("failed")
         heavy_points, heavy = history.points(heavies + lost), np.array([measured(trial) for trial in heavies])
         outputs = Outputs.of(np.concatenate([light, heavy]), self._logarithm)
         light, heavy = outputs.to_z(light), outputs.to_z(heavy)
         of_heavy = outputs.to_z(history.known_light(heavy_points)[1])
-        failed = history.failed()
         if failed.any() and np.ptp(light[~failed]) == 0:
             light[failed] += 1.0
         if lost:
@@ -278,14 +277,14 @@ class RateRule(Rule):
 
     def _advise(self, outputs: Outputs, data: Data) -> None:
         """Say once of each option that results contradict it."""
-        n = len(self.history.paired())  # those that failed come after
-        above = int((data.heavy[:n] > data.light_of_heavy[:n]).sum())
         contradicted = {}
-        if self._ordered and above:
-            contradicted["ordered"] = (
-                f"{above} of {n} heavy results are worse than their light ones, which contradicts "
-                "ordered=True; give ordered=False"
-            )
+        if self._ordered:
+            n = len(self.history.paired())  # those that failed come after
+            if above := int((data.heavy[:n] > data.light_of_heavy[:n]).sum()):
+                contradicted["ordered"] = (
+                    f"{above} of {n} heavy results are worse than their light ones, which contradicts "
+                    "ordered=True; give ordered=False"
+                )
         if self._logarithm and outputs.floor is None:
             contradicted["logarithm"] = (
                 "logarithm=True is without effect: a value is negative, or none is positive; give logarithm=False"

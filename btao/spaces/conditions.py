@@ -130,13 +130,13 @@ class Conditions:
     def active(self, points: FloatArray) -> BoolArray:
         """Which parameters are active at points (n, dim) of the cube, (n, dim)."""
         active = np.ones(points.shape, dtype=bool)
-        if not self._bins:
-            return active
-        others = {other for whens in self._bins.values() for other, _ in whens}
-        places = {other: self._parameters[other].bins(points[:, self._places[other]]) for other in others}
+        found: dict[str, IntArray] = {}  # bins of the others at the points
         for name in self.order:
             for other, bins in self._bins.get(name, ()):
-                active[:, self._places[name]] &= active[:, self._places[other]] & _among(places[other], bins)
+                place = self._places[other]
+                if other not in found:
+                    found[other] = self._parameters[other].bins(points[:, place])
+                active[:, self._places[name]] &= active[:, place] & _among(found[other], bins)
         return active
 
     def count(self) -> int | float:
