@@ -63,6 +63,11 @@ class GPBO:
         self._told: dict[int, Measurement] = {}
         self._warm: FloatArray | None = None
 
+    @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs before the first proposal."""
+        return 0, len(self._design)
+
     def ask(self) -> Trial:
         """The next trial; any number of them may be pending.
 

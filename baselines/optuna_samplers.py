@@ -42,6 +42,12 @@ class _OptunaMethod(ABC):
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
             for config in problem.initial.heavy if problem.initial else ():
                 self._study.enqueue_trial(encode(problem.space, config))
+        self._n_startup_trials: int = options["n_startup_trials"]
+
+    @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs before the first proposal."""
+        return 0, self._n_startup_trials
 
     @abstractmethod
     def _sampler(self, seed: int, **options: Any) -> Any:

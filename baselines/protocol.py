@@ -183,8 +183,8 @@ class Method(Protocol):
     successful heavy trial, of those told, whose configuration it would recommend now, None if there is
     none. It changes nothing. Of a method without it the best observed heavy trial is what counts.
 
-    A method whose start has light runs may have `start_size`, their number and that of the heavy runs of the start: a
-    budget that is smaller is cautioned about. One that does less with a part of a problem than the rest of it may have
+    A method with a start may have `start_size`, the numbers of its light and of its heavy runs: a budget that leaves
+    nothing to propose is cautioned about. One that does less with a part of a problem than the rest of it may have
     `cautions`, a line each, which are shown before its first trial.
     """
 

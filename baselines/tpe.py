@@ -63,7 +63,11 @@ class TPE:
         if not (is_number(gamma) and 0 < gamma < math.inf):
             raise ValueError(f"gamma must be a finite number above 0, got {gamma!r}")
         self._problem = problem
-        self._options = {"n_startup_jobs": n_startup_jobs, "n_EI_candidates": n_EI_candidates, "gamma": gamma}
+        self._options: dict[str, Any] = {
+            "n_startup_jobs": n_startup_jobs,
+            "n_EI_candidates": n_EI_candidates,
+            "gamma": gamma,
+        }
         self._seen = 0  # proposals looked at, those included that the constraint refuses
         self._documents: list[dict[str, Any]] = []  # of the trials
         self._pending = PendingTrials()
@@ -81,6 +85,11 @@ class TPE:
                 for part in ("idxs", "vals"):  # hyperopt wants every label, those of inactive parameters, too
                     for name in varying(problem.space):
                         document["misc"][part].setdefault(name, [])
+
+    @property
+    def start_size(self) -> tuple[int, int]:
+        """Light and heavy runs before the first proposal."""
+        return 0, self._options["n_startup_jobs"]
 
     @property
     def cautions(self) -> list[str]:

@@ -102,7 +102,7 @@ A method
     `conditions=True`, `constraint=True`    in the capabilities of what leaves inactive parameters out, by
                                             `Space.assemble`, and asks for allowed configurations only; the default is
                                             False
-    `start_size`, `cautions`                attributes of what has light runs at its start, or does less with a part
+    `start_size`, `cautions`                attributes of what has a start, or does less with a part
                                             of a problem: before a run they are read, and cautions are shown
     if it wraps a library:                  the class in an IsolatedLibrary (baselines/libraries), an extra in
                                             pyproject.toml, DISTRIBUTIONS in records/provenance.py

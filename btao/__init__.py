@@ -49,6 +49,8 @@ LAZY = {  # by name, the module that is imported when it is first asked for
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("btao")
     if name not in LAZY:
         raise AttributeError(f"module 'btao' has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(LAZY[name]), name)
@@ -56,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # what needs scikit-learn would raise where all is listed
+    return sorted({*globals(), *__all__, "__version__"})  # what needs scikit-learn would raise where all is listed

@@ -208,6 +208,8 @@ def minimize(
             why = (
                 f"the last error of {len(errors)}: {errors[-1] or 'no reason was given'}" if errors else "none was told"
             )
+        if run.failed_last:
+            why = f"the run is given up as its last {run.failed_last} trials failed; {why}"
         if file is not None and errors:
             why += f". {file.path} keeps these failures: the same call with retry_failed=True runs them again"
         raise RuntimeError(f"no heavy trial succeeded; {why}")

@@ -29,6 +29,7 @@ start
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,10 @@ def common_end(trials: DataFrame, cost: str) -> Series:
     Of the seeds that both have; without one, or without runs of the default, the variant is left out.
     Parameters, errors: as in `regrets`.
     """
-    states = _states(trials, cost)
+    return _common_end(_states(trials, cost), cost)
+
+
+def _common_end(states: DataFrame, cost: str) -> Series:
     ends: Any = states.groupby(["task", "seed", "label"])[cost].max().unstack("label")
     if DEFAULT not in ends:
         return ends.iloc[:0].stack()
@@ -112,7 +116,10 @@ def first_proposal(trials: DataFrame, cost: str) -> float:
     ValueError
         As `regrets`, and if no run of the default goes beyond its start.
     """
-    states = _states(trials, cost)
+    return _first_proposal(_states(trials, cost), cost)
+
+
+def _first_proposal(states: DataFrame, cost: str) -> float:
     spent = []
     for _, run in states[states["label"] == DEFAULT].groupby("seed"):
         heavy = np.diff(run["heavy_runs"], prepend=0) > 0
@@ -152,8 +159,29 @@ def effects(trials: DataFrame, cost: str, at: float | Series, resampling: Resamp
     ValueError
         As `regrets`, and if a task has no runs of the default.
     """
-    states = _states(trials, cost)
-    known = trials["truth"].notna().groupby(trials["task"]).any()
+    return _effects(_states(trials, cost), cost, at, _known(trials), resampling)
+
+
+def at_moments(trials: DataFrame, resampling: Resampling = RESAMPLING) -> DataFrame:
+    """`effects` at both costs and at each of `MOMENTS`, which its column `moment` names.
+
+    Parameters, errors: as in `effects`, and as in `first_proposal`.
+    """
+    known, states = _known(trials), _states(trials)
+    parts = [
+        _effects(states, cost, at(states, cost), known, resampling).assign(moment=moment)
+        for moment, at in MOMENTS.items()
+        for cost in EQUAL_COSTS
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _known(trials: DataFrame) -> Series:
+    """By task whether the truth is known."""
+    return trials["truth"].notna().groupby(trials["task"]).any()
+
+
+def _effects(states: DataFrame, cost: str, at: float | Series, known: Series, resampling: Resampling) -> DataFrame:
     rows = []
     for task, of_task in states.groupby("task"):
         runs = of_task.groupby("label")["seed"].nunique()
@@ -161,10 +189,13 @@ def effects(trials: DataFrame, cost: str, at: float | Series, resampling: Resamp
             raise ValueError(f"task {task!r} has no runs of the default: there is nothing to compare with")
         measure = "decades" if known[task] else "difference"
         ordered = [name for name in variants() if name in runs] + sorted(set(runs.index) - set(variants()))
+        of_label, of_default = dict(tuple(of_task.groupby("label"))), dict[float, Series]()
         for name in ordered[1:]:
             spent = float(at.get((task, name), np.nan)) if isinstance(at, pd.Series) else at
-            two = of_task[of_task["label"].isin([name, DEFAULT])]
-            pairs = _reached(two, cost, spent).pivot(index="seed", columns="label", values="regret").dropna()
+            if spent not in of_default:  # most variants are read at the same cost
+                of_default[spent] = _reached(of_label[DEFAULT], cost, spent).set_index("seed")["regret"]
+            both = [_reached(of_label[name], cost, spent).set_index("seed")["regret"], of_default[spent]]
+            pairs = pd.concat(both, axis="columns", join="inner", keys=[name, DEFAULT]).dropna().sort_index()
             mine, default = pairs[name].to_numpy(), pairs[DEFAULT].to_numpy()
             decades = np.log10(np.maximum(mine, REGRET_FLOOR)) - np.log10(np.maximum(default, REGRET_FLOOR))
             paired = {"difference": mine - default, "decades": decades}
@@ -196,8 +227,8 @@ def _mean(values: np.ndarray, resampling: Resampling) -> tuple[float, float, flo
     return float(values.mean()), float(low), float(high)
 
 
-def _states(trials: DataFrame, cost: str) -> DataFrame:
-    """The states of all runs after each of their trials, labeled as by `labels`; `cost` is one of their columns.
+def _states(trials: DataFrame, cost: str = EQUAL_COSTS[0]) -> DataFrame:
+    """The states of all runs after each of their trials, labeled as by `labels`; `cost` must be one of their columns.
 
     Numbers in the column `run` tell the runs apart.
     """
@@ -213,7 +244,7 @@ def _states(trials: DataFrame, cost: str) -> DataFrame:
                 f"task {task!r} has runs of several configurations with the label {name!r}: hashes "
                 f"{', '.join(sorted(hashes))}; they differ in budget, threads or data, select the rows of one"
             )
-    return states
+    return states[["task", "label", "seed", "run", *EQUAL_COSTS, "regret"]]
 
 
 def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
@@ -221,3 +252,10 @@ def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
     ends, until = last_states(states), last_states(states[states[cost] <= at])["regret"]
     regret = until.reindex(ends.index).mask(ends[cost] < at)
     return ends[["task", "label", "seed"]].assign(regret=regret).reset_index(drop=True)
+
+
+# Where effects are read: from states and a cost to how much of it.
+MOMENTS: dict[str, Callable[[DataFrame, str], float | Series]] = {
+    "first proposal": _first_proposal,
+    "end": _common_end,
+}

@@ -7,9 +7,10 @@ median
     number of runs it is the upper of the two in the middle, and it is always the number of one run, as
     there is nothing between a finite cost and an infinite one.
 cost to a target
-    What a run had spent, the trial included, when it first was at or below the target. A run that
-    has not reached it counts as infinite in every statistic, and what it has spent is given beside:
-    a run that ended early is thereby judged as if it never would have.
+    What a run had spent, the trial included, when it first was at or below the target; a regret below
+    `scores.REGRET_FLOOR` is below any target above 0. A run that has not reached it counts as infinite in every
+    statistic, and what it has spent is given beside: a run that ended early is thereby judged as if it never
+    would have.
 half-way
     A target taken from B: the median over its seeds of what they have reached at half of their own
     cost, so that more than half of B's runs have reached it by then. The paper's comparisons in "the

@@ -72,7 +72,9 @@ class Spec:
             # An error of the file itself, such as a library that it lacks, is not the name's fault.
             no_module = isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}.")
             if no_module or (isinstance(error, AttributeError | ValueError) and _frames(error) <= 2):
-                raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error})") from error
+                alone = isinstance(error, ModuleNotFoundError) and error.name == self.target.partition(".")[0]
+                advice = ": run the command in its folder, or name that in PYTHONPATH" if alone else ""
+                raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error}){advice}") from error
             raise ValueError(f"{self.name}: {self.target!r} cannot be imported: {describe_error(error)}") from error
         if not isinstance(found, type):
             raise ValueError(f"{self.name}: {self.target!r} is {found!r}: give where a class is")

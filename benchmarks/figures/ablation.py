@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from pandas import DataFrame, Series
 
-from benchmarks.analysis import ablation
+from benchmarks.analysis.ablation import MOMENTS, at_moments
 from benchmarks.analysis.variants import variants
 from benchmarks.figures.curves import FAINT
 from benchmarks.figures.style import NOTE, below_panels, drawing, figure_path, height_below, save
@@ -24,10 +24,6 @@ from benchmarks.figures.words import entries_beside, wrapped
 COST_STYLES: dict[str, tuple[str, str, Any, float]] = {
     "heavy_runs": ("#882255", "o", "full", 0.21),
     "heavy_equivalents": ("#117733", "s", "none", -0.21),
-}
-MOMENTS: dict[str, Callable[[DataFrame, str], float | Series]] = {
-    "first proposal": ablation.first_proposal,
-    "end": ablation.common_end,
 }
 COST_NAMES = {"heavy_runs": "at equal heavy runs", "heavy_equivalents": "at equal iterations, light runs counted"}
 # Of a measure: its name, the factor from what is analyzed to what is drawn, and the least of an axis to either side,
@@ -74,7 +70,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     """
 
     path = figure_path(path)
-    tables = [table(rows) for _, rows in trials.groupby("task")]
+    tables = [at_moments(rows) for _, rows in trials.groupby("task")]
     measured = [[each for each in tables if each["measure"].iloc[0] == measure] for measure in UNITS]
     parts = [(part, _labels(part)) for part in measured if part]
     with drawing():
@@ -93,17 +89,6 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
             _part(place, part, labels, (width - NAMES) / len(part) - GAP)
         below_panels(figure, handles, beside, note)
     return save(figure, pd.concat(tables, ignore_index=True), path)
-
-
-def table(trials: DataFrame) -> DataFrame:
-    """`ablation.effects` of one task at both costs and at both moments, which its column `moment` names."""
-
-    parts = [
-        ablation.effects(trials, cost, at(trials, cost)).assign(moment=moment)
-        for moment, at in MOMENTS.items()
-        for cost in ablation.EQUAL_COSTS
-    ]
-    return pd.concat(parts, ignore_index=True)
 
 
 def _limit(effects: DataFrame) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from baselines.protocol import Measurement, Method, SearchExhausted, Trial
 from benchmarks.common.errors import UsageError, describe_error
-from benchmarks.objectives.protocol import Objective, resumes
+from benchmarks.objectives.protocol import Objective, is_trained, resumes
 from benchmarks.running.budget import MAX_TRIALS_WITHOUT_HEAVY, Budget
 from benchmarks.running.contract import CheckedMethod
 from benchmarks.tables.answers import Account
@@ -43,7 +43,7 @@ def check_budget(budget: Budget, objective: Objective, methods: Mapping[str, Met
     ------
     UsageError
         If `budget.iterations` covers no heavy run of some method, or `budget.train_seconds` none of a recorded table,
-        naming the least that is needed.
+        naming the least that is needed; if seconds of training alone are to end runs of a formula.
     """
     _check_seconds(budget, objective)
     cautions = [line for name, method in methods.items() for line in _of_start(budget, objective, name, method)]
@@ -98,9 +98,19 @@ def forecast(name: str, method: Method, objective: Objective) -> Forecast | None
 
 
 def _check_seconds(budget: Budget, objective: Objective) -> None:
-    """Refuse seconds of training in which no heavy run ends; what live training takes is not known before."""
+    """Refuse seconds of training that end no run, or in which no heavy run ends.
+
+    What live training takes is not known before.
+    """
     limit = budget.train_seconds
-    if limit is None or not isinstance(objective, Replay):
+    if limit is None:
+        return
+    if not isinstance(objective, Replay):
+        if not is_trained(objective) and budget == Budget(train_seconds=limit):
+            raise UsageError(
+                f"budget.train_seconds={limit:g} ends no run of a formula, which trains nothing: give budget.heavy, "
+                "budget.iterations or budget.seconds; a task that does train without a data set says trains = True"
+            )
         return
     quickest = objective.quickest
     if limit < quickest:
@@ -123,7 +133,7 @@ def _charged(trials: Sequence[Trial], stops: Sequence[int], objective: Objective
 
 
 def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -> Iterator[str]:
-    """A caution where light runs of a start are paid for heavy ones that the budget does not cover."""
+    """A caution where the budget covers no more than a start."""
     start = getattr(method, "start_size", (0, 0))
     if not (isinstance(start, tuple) and len(start) == 2 and all(map(is_integer, start)) and min(start) >= 0):
         raise UsageError(f"method {name}: start_size must be two integers, of light and heavy runs, got {start!r}")
@@ -132,10 +142,13 @@ def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -
     iterations = light * first + heavy * max(whole - first if resumes(objective) else whole, 1)
     for limit, needed in {"heavy": heavy, "iterations": iterations}.items():
         given = getattr(budget, limit)
-        if given is not None and needed > given:
+        if given is not None and needed >= given:
+            size = f"{light} light and {heavy} heavy runs" if light else f"{heavy} heavy runs"
+            covers = "more than" if needed > given else "all that"
+            lost = "light runs are paid for nothing, " if light and needed > given else ""
             yield (
-                f"{name} starts with {light} light and {heavy} heavy runs, more than budget.{limit}={given} covers: "
-                "light runs are paid for nothing, no proposal is made; give a larger budget or a smaller start (n_init)"
+                f"{name} starts with {size}, {covers} budget.{limit}={given} covers: {lost}no proposal is made; "
+                "give a larger budget or a smaller start"
             )
             return
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.analysis.variants import commands as ablation_commands
-from benchmarks.common.environment import portably
+from benchmarks.common.environment import environment, portably
 from benchmarks.common.errors import UsageError
 from benchmarks.config.options import with_values
 from benchmarks.config.registry import ROOT, TABLES, find_table, is_grid
@@ -126,7 +126,7 @@ def _load(name: str, folder: Path) -> pandas.DataFrame:
 def settings(name: str) -> dict[str, dict[str, Any]]:
     """By task what all runs of a result have in common, see `RunInfo.shared`: as its commands ask for it now.
 
-    A task is left out whose recorded table or data set cannot be found.
+    A task is left out whose recorded table or data set is not on this machine: nothing is downloaded to read a result.
     """
     from benchmarks.config.request import read
     from benchmarks.running.plan import plan
@@ -135,7 +135,8 @@ def settings(name: str) -> dict[str, dict[str, Any]]:
     for command in commands(name, small=_is_small(name)):
         requests = read(command)
         for request in (each for each in requests if each.task["name"] not in shared):
-            with tempfile.TemporaryDirectory() as out, contextlib.suppress(UsageError):
+            offline = environment({"BTAO_OFFLINE": "1", "BTAO_NOTICE": "0"})
+            with tempfile.TemporaryDirectory() as out, offline, contextlib.suppress(UsageError):
                 # Methods and seeds are no part of what is shared: one of each is built.
                 one = dict(list(request.methods.items())[:1])
                 made = plan(dataclasses.replace(request, methods=one, seeds=request.seeds[:1], out=Path(out)))

@@ -222,7 +222,7 @@ class Study:
         Warns
         -----
         UserWarning
-            Where runs of a task are of several settings, which it names.
+            Where runs of a task are of several settings, which it names, or have not spent alike: see `cautions`.
         """
         if not isinstance(other, Study):
             return NotImplemented
@@ -239,7 +239,7 @@ class Study:
             still_missing((self.trials, self.missing), (other.trials, other.missing)),
             {**other.settings, **self.settings},
         )
-        for line in several_settings(both.trials, both.settings):
+        for line in both.cautions:
             warnings.warn(line, stacklevel=2)
         return both
 

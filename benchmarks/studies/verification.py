@@ -52,7 +52,7 @@ COMMANDS = {
     "noise_1": _noisy(0.01),
     "noise_5": _noisy(0.05),
     "live": [
-        [f"task={task}", f"budget.iterations={LIVE_BUDGET * heavy}", "cache=true", METHODS, SEEDS]
+        [f"task={task}", f"budget.iterations={LIVE_BUDGET * heavy}", "cache=true", "data=mnist", METHODS, SEEDS]
         for task, heavy in HEAVY_ITERATIONS.items()
     ],
     "ladder": [
@@ -71,7 +71,7 @@ SMALL = {
     "functions": {"task": "forrester,branin_shifted", "budget.iterations": "40", **QUICK},
     "functions_tenth": {"task": "forrester,branin_shifted", "budget.iterations": "80", **QUICK},
     **{noise: {"budget.iterations": "40", "method": "[gp_ei,btao]"} for noise in ("noise_1", "noise_5")},
-    "live": {"scale": "smoke", "budget.iterations": "40", **QUICK},
+    "live": {"scale": "smoke", "budget.iterations": "40", "data": "auto", **QUICK},
     "ladder": {"task": "forrester,branin", "budget.iterations": "40"},
 }
 # How many of the commands are made to try them, the first: of the ladder all steps on functions.

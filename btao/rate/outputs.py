@@ -10,6 +10,9 @@ from btao.arrays import FloatArray
 
 # Standard deviations above this are of a lognormal whose moments no longer say anything.
 LARGEST_LOG = 300.0
+ROUNDING = (
+    1e-12  # Values of which the spread is below this share of their size are equal: so is the mean of equal ones.
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Outputs:
         floor = float(values[values > 0].min()) / 2 if wanted and values.max() > 0 else None
         t = cls(floor, 0.0, 1.0).to_z(values)
         std = float(t.std())
-        return cls(floor, float(t.mean()), std if std > 0 else 1.0)
+        return cls(floor, float(t.mean()), std if std > ROUNDING * np.abs(t).max() else 1.0)
 
     def to_z(self, values: FloatArray) -> FloatArray:
         """Values as z."""

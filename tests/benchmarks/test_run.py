@@ -133,7 +133,7 @@ def test_a_budget_that_covers_no_heavy_run_is_refused_before_any_work(run, tmp_p
 
 
 def test_a_run_without_a_heavy_result_in_time_is_no_success(run):
-    status, out, err = run(*CURRIN, "seeds=1", "budget.train_seconds=1e-9")
+    status, out, err = run(*CURRIN, "seeds=1", "budget.heavy=2", "budget.train_seconds=1e-9")
     assert (status, "random_search  0/1" in re.sub(" +", "  ", out)) == (1, True)
     assert err.endswith("no result: random_search, seed 0: 1 heavy trials, none within budget.train_seconds=1e-09\n")
 

@@ -164,7 +164,7 @@ def test_a_run_that_was_not_done_is_not_missing_in_a_sum_with_the_study_that_has
 
 def test_a_run_without_a_result_is_missing_whoever_reads_it(tmp_path):
     call = {"task": "toy", "methods": "random_search", "seeds": 1, "out": tmp_path, **OPTIONS}
-    done = study.run(**call, budget={"train_seconds": 1e-9})
+    done = study.run(**call, budget={"heavy": 2, "train_seconds": 1e-9})
     why = "1 heavy trials, none within budget.train_seconds=1e-09"
     assert done.missing == study.load(tmp_path).missing == (f"toy, random_search, seed 0: {why}",)
     assert (done + study.load(tmp_path)).missing == done.missing

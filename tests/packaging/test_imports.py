@@ -19,6 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import btao
 from baselines.bohb import BOHB
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +74,10 @@ def test_btao_imports_numpy_and_scipy_alone_but_for_what_is_optional():
     assert declared() == {"numpy", "scipy"}
     assert imported("btao/search_cv") == {"btao", "numpy", "sklearn"}
     assert declared("sklearn") == {"numpy", "scipy", "scikit-learn"}
+
+
+def test_btao_has_the_version_that_is_declared():
+    assert btao.__version__ == PROJECT["version"] and "__version__" in dir(btao)
 
 
 @pytest.mark.parametrize("package", STORIES)

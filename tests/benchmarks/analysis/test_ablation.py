@@ -180,7 +180,7 @@ def test_records_of_a_run_are_labeled(tmp_path):
 
 
 def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
-    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
+    monkeypatch.setitem(ablation.MOMENTS, "first proposal", lambda states, cost: 1.25)
     figure = ablation_plots.effects_figure(TRIALS[TRIALS["hash"] != "c"], path=tmp_path / "a.png")
     drawn = pd.read_csv(tmp_path / "a.csv")
     assert drawn["cost"].tolist() == ["heavy_runs", "heavy_equivalents"] * 2
@@ -190,7 +190,7 @@ def test_the_effects_are_drawn_with_their_numbers(tmp_path, monkeypatch):
 
 def test_seeds_without_a_result_make_a_point_faint_and_one_seed_alone_none(monkeypatch):
     """A variant loses its heavy runs on some seeds."""
-    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1)
+    monkeypatch.setitem(ablation.MOMENTS, "first proposal", lambda states, cost: 1)
     three = runs(a=({}, [[4.0], [3.0], [2.0]]), b=({"light_per_heavy": 4}, [[2.0], [2.0], [1.0]]))
     for lost, alphas in ((), [None]), ((0,), [ablation_plots.FAINT]), ((0, 1), []):
         trials = three[~((three["hash"] == "b") & three["heavy"] & three["seed"].isin(lost))]
@@ -204,7 +204,7 @@ def test_seeds_without_a_result_make_a_point_faint_and_one_seed_alone_none(monke
 
 
 def test_effects_are_drawn_linearly_in_decades_or_percentage_points(monkeypatch):
-    monkeypatch.setitem(ablation_plots.MOMENTS, "first proposal", lambda trials, cost: 1.25)
+    monkeypatch.setitem(ablation.MOMENTS, "first proposal", lambda states, cost: 1.25)
     for truth, unit in ((1.0, "decades of regret"), (None, "percentage points of error")):
         figure = ablation_plots.effects_figure(TRIALS[TRIALS["hash"] != "c"].assign(truth=truth))
         low, high = figure.axes[0].get_xlim()
@@ -239,16 +239,16 @@ def test_the_measures_are_parts_of_a_figure_in_which_all_numbers_can_be_read(mon
         values = [0.001, -0.002, 0.5, -0.4, 0.1 if task == "cnn" else 9.9, -0.1 if task == "fcn" else 0.001, 0.001]
         one = pd.DataFrame({"label": labels, "value": values, "missing": 0, "equal": 0, "n": 3, "task": task})
         one = one.assign(measure=measures[task], low=one["value"] - 0.001, high=one["value"] + 0.001)
-        keys = itertools.product(ablation_plots.MOMENTS, ablation_plots.COST_STYLES)
+        keys = itertools.product(ablation.MOMENTS, ablation_plots.COST_STYLES)
         parts = [one.assign(moment=moment, cost=cost) for moment, cost in keys]
         return pd.concat([part.assign(at=[6.62, 9.26] * 3 + [7]) for part in parts])
 
-    monkeypatch.setattr(ablation_plots, "table", table)
+    monkeypatch.setattr(ablation_plots, "at_moments", table)
     figure = ablation_plots.effects_figure(pd.DataFrame({"task": list(measures)}))
     assert faults(figure) == []
     assert figure.get_figwidth() < 7.5
     titles = [axes.get_title().partition("\n")[0] for axes in figure.axes]
-    ends = [f"{task}, {moment}" for moment in ablation_plots.MOMENTS for task in ("currin", "park")]
+    ends = [f"{task}, {moment}" for moment in ablation.MOMENTS for task in ("currin", "park")]
     assert titles[:4] == ends and len(titles) == 10
     for axes in figure.axes:
         limit = max(abs(axes.get_xticks()))

@@ -8,9 +8,11 @@ from scripted_runs import Script, Square
 from small_grid import curve, save_grid
 
 from baselines.btao import BTAOMethod
+from baselines.gp_bo import GPBO
 from baselines.hyperband import Hyperband
 from baselines.protocol import Problem, Trial
 from baselines.random_search import RandomSearch
+from baselines.tpe import TPE
 from benchmarks.common.errors import UsageError
 from benchmarks.config.request import read
 from benchmarks.running.budget import Budget
@@ -23,9 +25,14 @@ from btao.training import Level
 PROBLEM = Problem(Square.space, heavy_iterations=50, light_iterations=10)
 
 
-def task(patience=None, resumes=False):
+def task(patience=None, resumes=False, trains=True):
     return SimpleNamespace(
-        space=Square.space, light=Level(10, patience), heavy=Level(50, patience), resume_training=resumes
+        space=Square.space,
+        light=Level(10, patience),
+        heavy=Level(50, patience),
+        resume_training=resumes,
+        trains=trains,
+        data=None,
     )
 
 
@@ -143,16 +150,40 @@ def test_seconds_in_which_no_recorded_heavy_run_ends_are_refused(tmp_path):
     assert check_budget(Budget(train_seconds=0.1), task(), {}) == []  # live, how long it takes is not known
 
 
-def test_a_start_larger_than_the_budget_is_cautioned_about():
+def test_seconds_of_training_alone_are_refused_where_nothing_is_trained():
+    """They would pass in millionths: no run would ever end."""
+    formula = task(trains=False)
+    with pytest.raises(UsageError, match=r"budget\.train_seconds=10 ends no run of a formula.* give budget\.heavy"):
+        check_budget(Budget(train_seconds=10), formula, {})
+    for other in ({"heavy": 3}, {"iterations": 500}, {"seconds": 60}):
+        assert check_budget(Budget(train_seconds=10, **other), formula, {}) == []
+
+
+def test_a_start_after_which_the_budget_is_spent_is_cautioned_about():
     def check(**limits):
         method = BTAOMethod(PROBLEM, 0, n_init=50)
         return check_budget(Budget(**limits), task(resumes=True), {"btao": method})
 
-    assert check(heavy=50) == check(seconds=1) == check(iterations=3000) == []
+    assert check(heavy=51) == check(seconds=1) == check(iterations=3001) == []
     (line,) = check(heavy=6)
     assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.heavy=6 covers")
     (line,) = check(iterations=2999)
     assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.iterations=2999 covers")
+    (line,) = check(iterations=3000)
+    assert "all that budget.iterations=3000 covers: no proposal is made; give" in line
+
+
+def test_a_random_start_that_is_all_the_budget_is_cautioned_about():
+    def check(heavy):
+        return check_budget(Budget(heavy=heavy), task(), {"tpe": TPE(PROBLEM, 0), "gp_bo": GPBO(PROBLEM, 0, n_init=9)})
+
+    assert check(21) == []
+    told = "covers: no proposal is made; give a larger budget or a smaller start"
+    assert check(20) == [f"tpe starts with 20 heavy runs, all that budget.heavy=20 {told}"]
+    assert check(8) == [
+        f"tpe starts with 20 heavy runs, more than budget.heavy=8 {told}",
+        f"gp_bo starts with 9 heavy runs, more than budget.heavy=8 {told}",
+    ]
 
 
 def test_a_start_of_thirty_dimensions_is_too_large_for_six_heavy_runs():

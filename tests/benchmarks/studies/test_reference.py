@@ -1,5 +1,7 @@
 """Reference results: names, digests, and tables that are not committed. The notebooks exercise the rest."""
 
+import os
+
 import pandas as pd
 import pytest
 from matplotlib.image import imread
@@ -54,6 +56,17 @@ def test_what_is_recorded_lies_beside_its_figure_and_the_numbers_in_it(tmp_path,
     best = frame["value"].where(frame["heavy"]).groupby([frame["method"], frame["seed"]]).min().groupby("method").mean()
     drawn = numbers[numbers["measure"] == "regret"].groupby("label")["mean"].min()
     assert drawn.to_dict() == pytest.approx((best - frame["optimum"].iloc[0]).to_dict())
+
+
+def test_nothing_is_downloaded_or_taken_in_place_of_a_data_set_to_read_a_result(tmp_path, monkeypatch, capfd):
+    for name in ("BTAO_SCALE", "BTAO_DATA", "BTAO_OFFLINE", "BTAO_NOTICE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("KERAS_HOME", "BTAO_CACHE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr("benchmarks.data.datasets.download", lambda *_: pytest.fail("a download"))
+    assert sorted(reference.settings("live")) == ["extra_trees", "gradient_boosting", "linear_sgd"]
+    assert capfd.readouterr() == ("", "")
+    assert "BTAO_OFFLINE" not in os.environ
 
 
 def test_another_folder_and_a_part_of_a_result_can_be_read(tmp_path, monkeypatch):

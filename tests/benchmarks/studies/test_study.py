@@ -121,7 +121,9 @@ def test_a_run_that_both_have_is_taken_whole_from_the_first():
 
 def test_a_sum_of_two_budgets_is_cautioned_about(two):
     assert two.cautions == []
-    (line,) = (two + of(run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"), methods=("mine",))).cautions
+    with pytest.warns(UserWarning, match=r"^currin: the runs have not one budget \(2 to 3 heavy runs a seed\)"):
+        both = two + of(run("HHH", [0.3, 0.2, 0.1], method="mine", hash="c"), methods=("mine",))
+    (line,) = both.cautions
     assert line.startswith("currin: the runs have not one budget (2 to 3 heavy runs a seed), so compare them by")
     seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
     assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []

@@ -39,7 +39,14 @@ def test_moments_of_values_are_those_of_samples(logarithm):
     assert (mean[0], std[0]) == (pytest.approx(samples.mean(), rel=5e-3), pytest.approx(samples.std(), rel=1e-2))
 
 
-def test_equal_values_have_a_scale_and_wide_predictions_do_not_overflow():
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -0.7, 1e-200, -3e99])
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_equal_values_are_at_zero_whatever_their_mean_is_rounded_to(value, n):
+    outputs = Outputs.of(np.full(n, value), None)
+    assert outputs.std == 1.0
+    assert outputs.to_z(np.array([value])) == pytest.approx(0.0, abs=1e-12 * max(abs(value), 1.0))
+
+
+def test_wide_predictions_do_not_overflow():
     outputs = Outputs.of(np.full(3, 0.25), None)
-    assert outputs.to_z(np.array([0.25])) == 0
     assert np.isfinite(outputs.moments(np.array([0.0]), np.array([1e6]))).all()
