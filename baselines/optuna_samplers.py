@@ -40,14 +40,15 @@ class _OptunaMethod(ABC):
             # Optuna seeds numpy's RandomState, which takes 32 bits.
             sampler = self._sampler(self._isolated.short_seed, **options)
             self._study = optuna.create_study(direction="minimize", sampler=sampler)
-            for config in problem.initial.heavy if problem.initial else ():
+            initial = problem.initial.heavy if problem.initial else ()
+            for config in initial:
                 self._study.enqueue_trial(encode(problem.space, config))
-        self._n_startup_trials: int = options["n_startup_trials"]
+        self._start_size = 0, max(options["n_startup_trials"], len(initial))
 
     @property
     def start_size(self) -> tuple[int, int]:
         """Light and heavy runs before the first proposal."""
-        return 0, self._n_startup_trials
+        return self._start_size
 
     @abstractmethod
     def _sampler(self, seed: int, **options: Any) -> Any:

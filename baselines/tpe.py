@@ -88,8 +88,12 @@ class TPE:
 
     @property
     def start_size(self) -> tuple[int, int]:
-        """Light and heavy runs before the first proposal."""
-        return 0, self._options["n_startup_jobs"]
+        """Light and heavy runs before the first proposal: at least so many.
+
+        hyperopt counts what a constraint refuses among the random ones, so that of a constrained space none are sure.
+        """
+        shared = len(self._problem.initial.heavy) if self._problem.initial else 0
+        return 0, max(shared, 0 if self._problem.space.constraint else self._options["n_startup_jobs"])
 
     @property
     def cautions(self) -> list[str]:

@@ -50,11 +50,23 @@ LAZY = {  # by name, the module that is imported when it is first asked for
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("btao")
-    if name not in LAZY:
+        value = _version()
+    elif name in LAZY:
+        value = getattr(importlib.import_module(LAZY[name]), name)
+    else:
         raise AttributeError(f"module 'btao' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(LAZY[name]), name)
+    globals()[name] = value
     return value
+
+
+def _version() -> str:
+    # Imported when used: it brings the parts of an e-mail reader, which a space needs none of.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("btao")
+    except PackageNotFoundError as error:
+        raise AttributeError("btao has no __version__ where it is not installed") from error
 
 
 def __dir__() -> list[str]:

@@ -163,13 +163,14 @@ def effects(trials: DataFrame, cost: str, at: float | Series, resampling: Resamp
 
 
 def at_moments(trials: DataFrame, resampling: Resampling = RESAMPLING) -> DataFrame:
-    """`effects` at both costs and at each of `MOMENTS`, which its column `moment` names.
+    """`effects` of each task at both costs and at each of `MOMENTS`, which its column `moment` names.
 
     Parameters, errors: as in `effects`, and as in `first_proposal`.
     """
-    known, states = _known(trials), _states(trials)
+    known = _known(trials)
     parts = [
         _effects(states, cost, at(states, cost), known, resampling).assign(moment=moment)
+        for _, states in _states(trials).groupby("task")
         for moment, at in MOMENTS.items()
         for cost in EQUAL_COSTS
     ]
@@ -254,7 +255,7 @@ def _reached(states: DataFrame, cost: str, at: float) -> DataFrame:
     return ends[["task", "label", "seed"]].assign(regret=regret).reset_index(drop=True)
 
 
-# Where effects are read: from states and a cost to how much of it.
+# Where effects are read: from states of one task and a cost to how much of it.
 MOMENTS: dict[str, Callable[[DataFrame, str], float | Series]] = {
     "first proposal": _first_proposal,
     "end": _common_end,

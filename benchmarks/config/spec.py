@@ -73,7 +73,7 @@ class Spec:
             no_module = isinstance(error, ModuleNotFoundError) and f"{self.target}.".startswith(f"{error.name}.")
             if no_module or (isinstance(error, AttributeError | ValueError) and _frames(error) <= 2):
                 alone = isinstance(error, ModuleNotFoundError) and error.name == self.target.partition(".")[0]
-                advice = ": run the command in its folder, or name that in PYTHONPATH" if alone else ""
+                advice = ": Python must find it, from its folder or by PYTHONPATH" if alone else ""
                 raise ValueError(f"{self.name}: nothing to be found at {self.target!r} ({error}){advice}") from error
             raise ValueError(f"{self.name}: {self.target!r} cannot be imported: {describe_error(error)}") from error
         if not isinstance(found, type):

@@ -70,7 +70,7 @@ def effects_figure(trials: DataFrame, *, path: str | Path | None = None) -> Figu
     """
 
     path = figure_path(path)
-    tables = [at_moments(rows) for _, rows in trials.groupby("task")]
+    tables = [rows for _, rows in at_moments(trials).groupby("task")]
     measured = [[each for each in tables if each["measure"].iloc[0] == measure] for measure in UNITS]
     parts = [(part, _labels(part)) for part in measured if part]
     with drawing():

@@ -108,8 +108,9 @@ def _check_seconds(budget: Budget, objective: Objective) -> None:
     if not isinstance(objective, Replay):
         if not is_trained(objective) and budget == Budget(train_seconds=limit):
             raise UsageError(
-                f"budget.train_seconds={limit:g} ends no run of a formula, which trains nothing: give budget.heavy, "
-                "budget.iterations or budget.seconds; a task that does train without a data set says trains = True"
+                f"budget.train_seconds={limit:g} alone ends no run of a task that trains nothing, as a formula: give "
+                "budget.heavy, budget.iterations or budget.seconds; a task that trains without a data set says "
+                "trains = True"
             )
         return
     quickest = objective.quickest
@@ -138,19 +139,24 @@ def _of_start(budget: Budget, objective: Objective, name: str, method: Method) -
     if not (isinstance(start, tuple) and len(start) == 2 and all(map(is_integer, start)) and min(start) >= 0):
         raise UsageError(f"method {name}: start_size must be two integers, of light and heavy runs, got {start!r}")
     light, heavy = start
+    if not light and not heavy:
+        return
     first, whole = (_earliest_stop(objective, level.iterations) for level in (objective.light, objective.heavy))
-    iterations = light * first + heavy * max(whole - first if resumes(objective) else whole, 1)
-    for limit, needed in {"heavy": heavy, "iterations": iterations}.items():
-        given = getattr(budget, limit)
-        if given is not None and needed >= given:
-            size = f"{light} light and {heavy} heavy runs" if light else f"{heavy} heavy runs"
-            covers = "more than" if needed > given else "all that"
-            lost = "light runs are paid for nothing, " if light and needed > given else ""
-            yield (
-                f"{name} starts with {size}, {covers} budget.{limit}={given} covers: {lost}no proposal is made; "
-                "give a larger budget or a smaller start"
-            )
-            return
+    resumed = min(light, heavy) * first if resumes(objective) else 0
+    needed = {"heavy": heavy, "iterations": light * first + heavy * whole - resumed}
+    least = {"heavy": 1, "iterations": (objective.light if light else objective.heavy).iterations}  # of a next run
+    given = {limit: getattr(budget, limit) for limit in needed if getattr(budget, limit) is not None}
+    size = f"{light} light and {heavy} heavy runs" if light else f"{heavy} heavy run{'s' if heavy > 1 else ''}"
+    for more in (True, False):  # the worse first
+        for limit, most in given.items():
+            if needed[limit] + (0 if more else least[limit]) > most:
+                covers = "more than" if more else "all that"
+                lost = "light runs are paid for nothing, " if light and more else ""
+                yield (
+                    f"{name} starts with {size}, {covers} budget.{limit}={most} covers: {lost}no proposal is made; "
+                    "give a larger budget or a smaller start"
+                )
+                return
 
 
 def _earliest_stop(objective: Objective, iterations: int) -> int:

@@ -17,7 +17,7 @@ from benchmarks.figures.style import method_styles
 from benchmarks.records.labels import name_of
 from benchmarks.reporting.settings import Setting, read
 from benchmarks.studies.study import Study
-from benchmarks.studies.study_sum import MissingRun, several_settings
+from benchmarks.studies.study_sum import MissingRun
 
 
 def of_folder(out: Path) -> Study:
@@ -44,7 +44,7 @@ def of_folder(out: Path) -> Study:
         tuple(line for setting in settings for line in _missing(setting)),
         {key: setting.shared for setting in settings for key in setting.labels},
     )
-    for line in several_settings(study.trials, study.settings):
+    for line in study.cautions:
         warnings.warn(line, stacklevel=3)  # in what calls `benchmarks.study.load`
     return study
 

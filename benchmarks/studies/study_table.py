@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from benchmarks.analysis import aggregate as analysis
 from benchmarks.analysis.incumbents import RUN, keys
@@ -48,7 +48,8 @@ def unequal_budgets(trials: DataFrame, settings: Settings) -> list[str]:
     """A line for each task whose runs have not spent alike, so that their ends do not compare.
 
     Runs have spent alike that have one budget. Where the settings of some are not known, they have if they have one
-    budget in seconds of training or, without one, equally many heavy runs.
+    budget in seconds of training or, without one, equally many heavy runs, or iterations that differ by less than a
+    heavy run: a budget of iterations leaves less than that.
     """
     lines = []
     for task, mine in trials.groupby("task"):
@@ -58,13 +59,20 @@ def unequal_budgets(trials: DataFrame, settings: Settings) -> list[str]:
             alike = len({json.dumps(settings[key]["budget"], sort_keys=True) for key in methods}) == 1
         else:
             budgets = mine["train_budget"].unique() if "train_budget" in mine else [math.nan]
-            alike = len(budgets) == 1 and (not math.isnan(budgets[0]) or heavy.groupby("method").max().nunique() == 1)
+            alike = len(budgets) == 1 and (not math.isnan(budgets[0]) or _as_much(mine, heavy))
         if not alike:
             lines.append(
                 f"{task}: the runs have not one budget ({heavy.min()} to {heavy.max()} heavy runs a seed), so compare "
                 "them by their curves, at equal cost"
             )
     return lines
+
+
+def _as_much(trials: DataFrame, heavy: Series) -> bool:
+    """Whether runs have made equally many heavy runs, by run in `heavy`, or used up one budget of iterations."""
+    spent = trials["iterations"].clip(lower=1).groupby([trials[name] for name in RUN]).sum()
+    equally_many = heavy.groupby("method").max().nunique() == 1
+    return bool(equally_many or spent.max() - spent.min() < trials["budget"].max())
 
 
 def _table(task: str, summary: DataFrame, methods: Sequence[str], planned: Planned) -> Table:

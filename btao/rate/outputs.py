@@ -10,9 +10,8 @@ from btao.arrays import FloatArray
 
 # Standard deviations above this are of a lognormal whose moments no longer say anything.
 LARGEST_LOG = 300.0
-ROUNDING = (
-    1e-12  # Values of which the spread is below this share of their size are equal: so is the mean of equal ones.
-)
+# Values whose spread is no larger than this share of their size are equal: that much is rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,9 @@ class Outputs:
         floor = float(values[values > 0].min()) / 2 if wanted and values.max() > 0 else None
         t = cls(floor, 0.0, 1.0).to_z(values)
         std = float(t.std())
-        return cls(floor, float(t.mean()), std if std > ROUNDING * np.abs(t).max() else 1.0)
+        if std > ROUNDING * np.abs(t).max():
+            return cls(floor, float(t.mean()), std)
+        return cls(floor, float(t[0] + (t - t[0]).mean()), max(1.0, float(np.ptp(t))))
 
     def to_z(self, values: FloatArray) -> FloatArray:
         """Values as z."""

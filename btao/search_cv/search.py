@@ -241,9 +241,8 @@ class BTAOSearchCV(BaseSearchCV):  # type: ignore[misc]
             n_done = sum(trial.level == "heavy" for trial in trials)
             batch = [] if given_up or n_done >= n_heavy else _next(optimizer)
         if optimizer.best is None:
-            raise ValueError(
-                f"no heavy run succeeded: none of {n_done} has a finite score; error_score='raise' shows why fits fail"
-            )
+            why = f"the last {patience} runs failed" if given_up else f"none of {n_done} has a finite score"
+            raise ValueError(f"no heavy run succeeded: {why}; error_score='raise' shows why fits fail")
         self.optimizer_ = optimizer
 
     # ---------------------------------------------------------------- what is asked for

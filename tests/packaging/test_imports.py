@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from packaging.requirements import Requirement
@@ -78,6 +80,12 @@ def test_btao_imports_numpy_and_scipy_alone_but_for_what_is_optional():
 
 def test_btao_has_the_version_that_is_declared():
     assert btao.__version__ == PROJECT["version"] and "__version__" in dir(btao)
+
+
+def test_where_btao_is_not_installed_it_has_no_version(monkeypatch):
+    monkeypatch.delitem(vars(btao), "__version__", raising=False)
+    monkeypatch.setattr(importlib.metadata, "distribution", Mock(side_effect=importlib.metadata.PackageNotFoundError))
+    assert not hasattr(btao, "__version__")
 
 
 @pytest.mark.parametrize("package", STORIES)

@@ -129,6 +129,21 @@ def test_a_variant_that_ends_early_moves_its_own_effect_only():
     assert ablation.common_end(TRIALS[TRIALS["hash"] != "a"], "heavy_runs").empty
 
 
+def test_effects_at_moments_are_those_of_each_task_where_its_own_default_has_its_first_proposal():
+    start = runs(a=({}, [[4.0, 3.0, 2.0, 1.0]] * 2), b=({"start": "random"}, [[4.0, 2.0, 1.0, 0.5]] * 2))
+    other = start.assign(task="s", heavy=start["trial"].isin([2, 3, 5, 7]))  # of which a start of two heavy runs
+    other = other.assign(**dict.fromkeys(("budget", "iterations"), np.where(other["heavy"], 4, 1)))
+    two = pd.concat([start, other], ignore_index=True)
+    found = ablation.at_moments(two)
+    alone = [ablation.at_moments(two[two["task"] == task]) for task in ("s", "t")]
+    pd.testing.assert_frame_equal(found, pd.concat(alone, ignore_index=True))
+    ends = found[found["moment"] == "end"].drop(columns="moment").query("task == 't' and cost == 'heavy_runs'")
+    expected = effects(start, "heavy_runs", ablation.common_end(start, "heavy_runs"))
+    pd.testing.assert_frame_equal(ends.reset_index(drop=True), expected)
+    first = found[(found["moment"] == "first proposal") & (found["cost"] == "heavy_runs")].set_index("task")["at"]
+    assert (first["t"], first["s"]) == (2, 3)
+
+
 def test_ties_tell_nothing():
     trials = runs(a=({}, [[1.0, 0.0], [2.0, 0.0]]), b=({"start": "random"}, [[3.0, 0.0], [1.0, 1e-12]]))
     (row,) = effects(trials, "heavy_runs", 2).to_dict("records")
@@ -234,8 +249,7 @@ def test_the_measures_are_parts_of_a_figure_in_which_all_numbers_can_be_read(mon
     labels = [*list(ablation_plots.variants())[:6], "square_root_beta=true"]
     measures = {"cnn": "difference", "currin": "decades", "fcn": "difference", "park": "decades", "svm": "difference"}
 
-    def table(rows):
-        task = rows["task"].iloc[0]
+    def of_task(task):
         values = [0.001, -0.002, 0.5, -0.4, 0.1 if task == "cnn" else 9.9, -0.1 if task == "fcn" else 0.001, 0.001]
         one = pd.DataFrame({"label": labels, "value": values, "missing": 0, "equal": 0, "n": 3, "task": task})
         one = one.assign(measure=measures[task], low=one["value"] - 0.001, high=one["value"] + 0.001)
@@ -243,7 +257,7 @@ def test_the_measures_are_parts_of_a_figure_in_which_all_numbers_can_be_read(mon
         parts = [one.assign(moment=moment, cost=cost) for moment, cost in keys]
         return pd.concat([part.assign(at=[6.62, 9.26] * 3 + [7]) for part in parts])
 
-    monkeypatch.setattr(ablation_plots, "at_moments", table)
+    monkeypatch.setattr(ablation_plots, "at_moments", lambda trials: pd.concat(map(of_task, trials["task"])))
     figure = ablation_plots.effects_figure(pd.DataFrame({"task": list(measures)}))
     assert faults(figure) == []
     assert figure.get_figwidth() < 7.5

@@ -24,7 +24,7 @@ def test_a_name_must_be_able_to_name_a_folder(name):
 
 
 def test_where_the_module_of_a_class_must_be_is_said_if_there_is_none_of_its_name():
-    advice = r"nothing to be found at 'no_such_module\.Method' .*: run the command in its folder, or name that in PYTH"
+    advice = r"nothing to be found at 'no_such_module\.Method' .*: Python must find it, from its folder or"
     with pytest.raises(ValueError, match=advice):
         Spec("missing", "no_such_module.Method").resolve()
     with pytest.raises(ValueError, match=r"nothing to be found at 'benchmarks\.no_such\.Method' \(.*\)$"):

@@ -1,5 +1,6 @@
 """What a first heavy run takes, and budgets that do not last for it: refused, or cautioned about."""
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from small_grid import curve, save_grid
 from baselines.btao import BTAOMethod
 from baselines.gp_bo import GPBO
 from baselines.hyperband import Hyperband
-from baselines.protocol import Problem, Trial
+from baselines.protocol import InitialDesign, Problem, Trial
 from baselines.random_search import RandomSearch
 from baselines.tpe import TPE
 from benchmarks.common.errors import UsageError
@@ -153,7 +154,7 @@ def test_seconds_in_which_no_recorded_heavy_run_ends_are_refused(tmp_path):
 def test_seconds_of_training_alone_are_refused_where_nothing_is_trained():
     """They would pass in millionths: no run would ever end."""
     formula = task(trains=False)
-    with pytest.raises(UsageError, match=r"budget\.train_seconds=10 ends no run of a formula.* give budget\.heavy"):
+    with pytest.raises(UsageError, match=r"budget\.train_seconds=10 alone ends no run of a task that trains nothing"):
         check_budget(Budget(train_seconds=10), formula, {})
     for other in ({"heavy": 3}, {"iterations": 500}, {"seconds": 60}):
         assert check_budget(Budget(train_seconds=10, **other), formula, {}) == []
@@ -164,13 +165,37 @@ def test_a_start_after_which_the_budget_is_spent_is_cautioned_about():
         method = BTAOMethod(PROBLEM, 0, n_init=50)
         return check_budget(Budget(**limits), task(resumes=True), {"btao": method})
 
-    assert check(heavy=51) == check(seconds=1) == check(iterations=3001) == []
+    assert check(heavy=51) == check(seconds=1) == check(iterations=3010) == []  # ten for a next light run
     (line,) = check(heavy=6)
     assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.heavy=6 covers")
     (line,) = check(iterations=2999)
     assert line.startswith("btao starts with 100 light and 50 heavy runs, more than budget.iterations=2999 covers")
-    (line,) = check(iterations=3000)
-    assert "all that budget.iterations=3000 covers: no proposal is made; give" in line
+    (line,) = check(iterations=3009)
+    assert "all that budget.iterations=3009 covers: no proposal is made; give" in line
+    (line,) = check(heavy=50, iterations=2999)  # the worse is said
+    assert "more than budget.iterations=2999 covers: light runs are paid for nothing, no proposal is made" in line
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_a_start_of_heavy_runs_resumes_nothing(resumes):
+    def check(**limits):
+        return check_budget(Budget(**limits), task(resumes=resumes), {"tpe": TPE(PROBLEM, 0)})
+
+    assert check(iterations=1050) == []
+    told = "covers: no proposal is made; give a larger budget or a smaller start"
+    assert check(iterations=1049) == [f"tpe starts with 20 heavy runs, all that budget.iterations=1049 {told}"]
+    assert check(iterations=999) == [f"tpe starts with 20 heavy runs, more than budget.iterations=999 {told}"]
+
+
+def test_a_start_is_the_shared_one_where_that_is_longer_and_of_a_constrained_space_no_more_is_sure():
+    shared = dataclasses.replace(PROBLEM, initial=InitialDesign((), tuple({"x": x / 40} for x in range(30))))
+    constrained = dataclasses.replace(PROBLEM, space=Space({"x": Real(0.0, 1.0)}, constraint=lambda config: True))
+    assert TPE(shared, 0).start_size == GPBO(shared, 0).start_size == (0, 30)
+    assert TPE(PROBLEM, 0, n_startup_jobs=1).start_size == (0, 1)
+    assert TPE(constrained, 0).start_size == (0, 0)
+    assert check_budget(Budget(heavy=1), task(), {"tpe": TPE(constrained, 0)}) == []
+    (line,) = check_budget(Budget(heavy=1), task(), {"tpe": TPE(PROBLEM, 0, n_startup_jobs=1)})
+    assert line.startswith("tpe starts with 1 heavy run, all that budget.heavy=1 covers")
 
 
 def test_a_random_start_that_is_all_the_budget_is_cautioned_about():

@@ -128,6 +128,8 @@ def test_a_sum_of_two_budgets_is_cautioned_about(two):
     seconds = [run("H" * n, [0.5] * n, method=name, hash=name) for n, name in ((2, "btao"), (3, "tpe"))]
     assert of(*(each.assign(train_budget=9.0) for each in seconds)).cautions == []
     mixed = of(seconds[0].assign(train_budget=9.0), seconds[1].assign(train_budget=8.0))
+    iterations = [run(levels, [0.5] * len(levels), method=m, hash=m) for levels, m in (("HHH", "a"), ("LLLHHL", "b"))]
+    assert of(*iterations, methods=("a", "b")).cautions == []  # 15 and 14: what was left was too little for a heavy one
     assert "not one budget" in mixed._repr_html_() and mixed.latex().startswith("% currin: the runs have not")
 
 

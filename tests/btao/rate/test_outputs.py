@@ -43,8 +43,13 @@ def test_moments_of_values_are_those_of_samples(logarithm):
 @pytest.mark.parametrize("n", [1, 3, 10])
 def test_equal_values_are_at_zero_whatever_their_mean_is_rounded_to(value, n):
     outputs = Outputs.of(np.full(n, value), None)
-    assert outputs.std == 1.0
-    assert outputs.to_z(np.array([value])) == pytest.approx(0.0, abs=1e-12 * max(abs(value), 1.0))
+    assert (outputs.std, outputs.to_z(np.array([value])).tolist()) == (1.0, [0.0])
+
+
+def test_values_that_differ_by_their_rounding_are_near_zero():
+    for size in (0.1, 1e30, -3e99):
+        values = np.nextafter(np.full(5, size), np.array([-np.inf, size, np.inf, size, size]))
+        assert np.abs(Outputs.of(values, False).to_z(values)).max() <= 1.0
 
 
 def test_wide_predictions_do_not_overflow():
